@@ -1,0 +1,67 @@
+"""What the benchmarks share: one BLAS thread, one core, the machine in words, medians, tables."""
+
+from __future__ import annotations
+
+import os
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # before NumPy is imported
+
+import json
+import platform
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+
+
+def pin_to_one_core() -> set[int]:
+    """Keep this process on one core; returns the cores it had."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
+    return cores
+
+
+def machine() -> str:
+    """The processor's family and the cores and memory in use."""
+    model = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":")[1].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{model}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB, Python {platform.python_version()}"
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = perf_counter()
+    function()
+    return perf_counter() - start
+
+
+def interleaved(functions: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
+    """The median seconds of each function, their repetitions taken in turns: noise of the machine meets all alike."""
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(repetitions):
+        for name, function in functions.items():
+            times[name].append(seconds(function))
+    return {name: median(values) for name, values in times.items()}
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A Markdown table."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def write(name: str, data: Any, text: str) -> None:
+    """results/name.json and results/name.md; the text is printed too."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+    (RESULTS / f"{name}.md").write_text(text + "\n")
+    print(text)

@@ -1,0 +1,58 @@
+"""Reinforcement learning that plans where the policy does not go.
+
+The flat public API of the library after "Dr Jekyll and Mr Hyde: The Strange Case of Off-Policy Policy Updates" (NeurIPS 2021).
+Names are loaded when first used: importing the package imports neither plotting, nor JAX, nor Ray.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from jekyllhyde import theory as theory
+    from jekyllhyde.errors import InputError as InputError
+    from jekyllhyde.mdp.domains import chain as chain
+    from jekyllhyde.mdp.domains import deep_sea as deep_sea
+    from jekyllhyde.mdp.evaluation import Evaluation as Evaluation
+    from jekyllhyde.mdp.finite import FiniteMDP as FiniteMDP
+    from jekyllhyde.mdp.garnet import garnet as garnet
+    from jekyllhyde.mdp.gymnasium import from_gymnasium as from_gymnasium
+    from jekyllhyde.mdp.optimum import Optimum as Optimum
+    from jekyllhyde.mdp.rooms import four_rooms as four_rooms
+    from jekyllhyde.planning.plan import plan as plan
+    from jekyllhyde.planning.run import PlanRun as PlanRun
+    from jekyllhyde.schedule import Schedule as Schedule
+
+_HOME = {
+    "theory": "jekyllhyde.theory",
+    "InputError": "jekyllhyde.errors",
+    "chain": "jekyllhyde.mdp.domains",
+    "deep_sea": "jekyllhyde.mdp.domains",
+    "four_rooms": "jekyllhyde.mdp.rooms",
+    "garnet": "jekyllhyde.mdp.garnet",
+    "Evaluation": "jekyllhyde.mdp.evaluation",
+    "FiniteMDP": "jekyllhyde.mdp.finite",
+    "from_gymnasium": "jekyllhyde.mdp.gymnasium",
+    "Optimum": "jekyllhyde.mdp.optimum",
+    "plan": "jekyllhyde.planning.plan",
+    "PlanRun": "jekyllhyde.planning.run",
+    "Schedule": "jekyllhyde.schedule",
+}
+
+__all__ = [*_HOME, "__version__"]  # noqa: PLE0604 (the keys are strings)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'jekyllhyde' has no attribute {name!r}")
+    module = importlib.import_module(_HOME[name])
+    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,31 @@
+"""Bad input: one sentence that names the field, its value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+
+class InputError(ValueError):
+    """Something given by the user cannot be used; the message says what, and what would be."""
+
+
+def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:
+    """`value` if it is one of `allowed`."""
+    names = list(allowed)
+    if value not in names:
+        raise InputError(f"{field} is {value!r}; it must be one of {', '.join(names)}")
+    return value
+
+
+def check_count(value: int, field: str, least: int) -> int:
+    """`value` as an int of at least `least`."""
+    if (
+        not isinstance(value, (int, float, np.integer))
+        or isinstance(value, bool)
+        or not float(value).is_integer()
+        or value < least
+    ):
+        raise InputError(f"{field} is {value!r}; it must be an integer of at least {least}")
+    return int(value)

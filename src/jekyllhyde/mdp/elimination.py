@@ -1,0 +1,198 @@
+"""Compiled leaves: the linear system I - gamma P_pi of a small MDP, eliminated along the sparsity of its graph.
+
+Only decision states take part (a terminal state's value is 0). I - gamma P_pi is diagonally dominant with non-positive
+off-diagonal entries (an M-matrix): elimination without pivoting is stable, so the order of elimination is free, and one
+factorization serves v (solve) and d (transposed solve). The graph of an MDP does not change with the policy: `plan_elimination`
+chooses the order once, least fill first (Markowitz), and notes where entries can appear; the numerical part then touches those rows
+and column ranges only. A chain costs O(n) this way; on a random graph it saves about a third. At these sizes LAPACK is slower.
+
+Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize the inner loops.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.jit import kernel, reduction
+from jekyllhyde.mdp.finite import FiniteMDP
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.uint64]
+ZERO, ONE = np.uint64(0), np.uint64(1)
+SINGULAR = 1e-13
+
+
+class Structure(NamedTuple):
+    """Where entries of the factors can be. State order[k] is eliminated k-th.
+
+    first, last : row k has entries in the columns first[k] <= j < last[k].
+    pointer, rows : rows[pointer[k]:pointer[k+1]] are the rows below k that have an entry in column k.
+    """
+
+    order: Ints
+    first: Indices
+    last: Indices
+    pointer: Ints
+    rows: Indices
+
+
+class Model(NamedTuple):
+    """The transitions between decision states in elimination order, one entry per (s, a, s') with p > 0; r [n*A], p0 [n].
+
+    Transitions into terminal states are left out: they lead to value 0. p : probabilities.  pair : s * A + a.
+    successor : s'.  cell : s * n + s', the entry's place in the matrix.
+    """
+
+    p: Floats
+    pair: Indices
+    successor: Indices
+    cell: Indices
+    r: Floats
+    p0: Floats
+
+
+def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
+    """The order of elimination for `mdp`, and its model in that order."""
+    decides = np.flatnonzero(~mdp.is_terminal)
+    n, n_actions = len(decides), mdp.n_actions
+    number = np.full(mdp.n_states, -1)
+    number[decides] = np.arange(n)
+    row_of = np.repeat(np.arange(mdp.P.shape[0]), np.diff(mdp.P.indptr))
+    inner = number[mdp.P.indices] >= 0
+    pattern = np.eye(n, dtype=np.bool_)
+    pattern[number[row_of[inner] // n_actions], number[mdp.P.indices[inner]]] = True
+    order, first, last, pointer, rows = markowitz(pattern)
+    structure = Structure(decides[order], first.astype(np.uint64), last.astype(np.uint64), pointer, rows.astype(np.uint64))
+    rows_sa = (structure.order[:, None] * n_actions + np.arange(n_actions)).ravel()
+    P = mdp.P[rows_sa][:, structure.order].tocsr()
+    P.sort_indices()
+    pair = np.repeat(np.arange(len(rows_sa)), np.diff(P.indptr))
+    cell = pair // n_actions * n + P.indices
+    entries = (index.astype(np.uint64) for index in (pair, P.indices, cell))
+    return structure, Model(P.data, *entries, mdp.r[structure.order].ravel(), mdp.p0[structure.order])
+
+
+@kernel
+def markowitz(pattern: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill is written to `pattern`."""
+    n = len(pattern)
+    order, position = np.empty(n, np.int64), np.full(n, -1)
+    ins, outs = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for i in range(n):
+        for j in range(n):
+            if i != j and pattern[i, j]:
+                outs[i] += 1
+                ins[j] += 1
+    for k in range(n):
+        best, cost = -1, n * n + 1
+        for s in range(n):
+            if position[s] < 0 and ins[s] * outs[s] < cost:
+                best, cost = s, ins[s] * outs[s]
+        order[k], position[best] = best, k
+        for i in range(n):
+            if position[i] < 0 and pattern[i, best]:
+                outs[i] -= 1
+                for j in range(n):
+                    if position[j] < 0 and j != i and pattern[best, j] and not pattern[i, j]:
+                        pattern[i, j] = True
+                        outs[i] += 1
+                        ins[j] += 1
+        for j in range(n):
+            if position[j] < 0 and pattern[best, j]:
+                ins[j] -= 1
+    first, last = np.arange(n), np.arange(1, n + 1)
+    pointer, rows = np.zeros(n + 1, np.int64), np.empty(n * n, np.int64)
+    count = 0
+    for k in range(n):
+        for i in range(n):
+            if pattern[order[i], order[k]]:
+                first[i] = min(first[i], k)
+                last[i] = max(last[i], k + 1)
+                if i > k:
+                    rows[count] = i
+                    count += 1
+        pointer[k + 1] = count
+    return order, first, last, pointer, rows[:count].copy()
+
+
+@kernel
+def fill_system(
+    M: Floats, first: Indices, last: Indices, p: Floats, pair: Indices, cell: Indices, pi: Floats, gamma: float
+) -> None:
+    """M = I - gamma P_pi, within the structure; pi is flat [n*A]."""
+    n = np.uint64(len(first))
+    for s in range(ZERO, n):
+        for j in range(s * n + first[s], s * n + last[s]):
+            M[j] = 0.0
+        M[s * n + s] = 1.0
+    for e in range(len(p)):
+        M[cell[e]] -= gamma * pi[pair[e]] * p[e]
+
+
+@kernel
+def factor(M: Floats, inverse: Floats, x: Floats, last: Indices, pointer: Ints, rows: Indices) -> None:
+    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with the reciprocal pivots.
+
+    The right-hand side x is carried along and leaves as the solution of the lower system, for `back_substitute`. A pivot of 0
+    belongs to a set of states that is never left; its reciprocal is stored as 0, which sets those states' visits to 0.
+    """
+    n = np.uint64(len(inverse))
+    for k in range(ZERO, n):
+        pivot_row, end = k * n, last[k]
+        pivot = M[pivot_row + k]
+        inverse_pivot = 0.0 if pivot < SINGULAR else 1.0 / pivot
+        inverse[k] = inverse_pivot
+        for e in range(pointer[k], pointer[k + ONE]):
+            i = rows[e]
+            row = i * n
+            multiplier = M[row + k]
+            if multiplier != 0.0:
+                multiplier *= inverse_pivot
+                M[row + k] = multiplier
+                for j in range(k + ONE, end):
+                    M[row + j] -= multiplier * M[pivot_row + j]
+                x[i] -= multiplier * x[k]
+
+
+@kernel
+def back_substitute(M: Floats, inverse: Floats, x: Floats, last: Indices) -> None:
+    """Overwrite x, as `factor` left it, with the solution of (I - gamma P_pi) y = right-hand side."""
+    n = np.uint64(len(inverse))
+    for step in range(ONE, n + ONE):
+        i = n - step
+        x[i] = (x[i] - dot(M, x, i * n + i + ONE, i + ONE, last[i] - i - ONE)) * inverse[i]
+
+
+@kernel
+def solve_transposed(M: Floats, inverse: Floats, x: Floats, first: Indices, last: Indices) -> bool:
+    """Overwrite x with the solution y of (I - gamma P_pi)^T y = x; False where a set that is never left receives visits."""
+    n = np.uint64(len(inverse))
+    proper = True
+    for k in range(ZERO, n):
+        if inverse[k] == 0.0 and x[k] > SINGULAR:
+            proper = False
+        value = x[k] * inverse[k]
+        x[k] = value
+        if value != 0.0:
+            for j in range(k + ONE, last[k]):
+                x[j] -= M[k * n + j] * value
+    for step in range(ONE, n):
+        i = n - step
+        value = x[i]
+        if value != 0.0:
+            for k in range(first[i], i):
+                x[k] -= M[i * n + k] * value
+    return proper
+
+
+@reduction
+def dot(x: Floats, y: Floats, i: np.uint64, j: np.uint64, count: np.uint64) -> float:
+    """Sum of x[i + e] * y[j + e] over e < count."""
+    total = 0.0
+    for e in range(ZERO, count):
+        total += x[i + e] * y[j + e]
+    return total

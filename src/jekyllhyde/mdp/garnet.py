@@ -1,0 +1,146 @@
+"""Random MDPs (garnets, Appendix C): sparse random transitions, and the goal that is hardest to reach.
+
+For every (s, a), `connectivity` distinct successors are drawn among all states, with probabilities that cut [0, 1] uniformly. The
+episode starts in state 0 and ends on entering the goal, for a reward of 1. With f as the goal, let v_f be the optimal value of
+state 0. The goal is the f with the smallest v_f (`paper`), or the smallest above gamma^50 (`published`), which drops goals that
+cannot be reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.jit import kernel
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.linalg import back_substitute, factor
+
+SWEEPS = 60
+
+
+def garnet(
+    n_states: int = 50,
+    n_actions: int = 4,
+    connectivity: int = 2,
+    gamma: float = 0.99,
+    seed: int = 0,
+    convention: str = "published",
+    goal: int | None = None,
+) -> FiniteMDP:
+    """A random MDP; `goal` skips the search, whose cost grows as n_states squared. J_low is the uniform policy's return."""
+    n = check_count(n_states, "n_states", 2)
+    check_choice(convention, "convention", ("published", "paper"))
+    n_actions = check_count(n_actions, "n_actions", 1)
+    connectivity = check_count(connectivity, "connectivity", 1)
+    seed = check_count(seed, "seed", 0)
+    if connectivity > n:
+        raise InputError(f"connectivity is {connectivity}; it cannot exceed the {n} states")
+    if goal is not None and not 0 < check_count(goal, "goal", 0) < n:
+        raise InputError(f"goal is {goal}; it must be a state from 1 to {n - 1}")
+    if not 0.0 < gamma < 1.0:
+        raise InputError(f"gamma is {gamma}; a garnet takes one in (0, 1)")
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    successors = _distinct(rng, n * n_actions, connectivity, n)
+    cuts = np.sort(rng.random((n * n_actions, connectivity - 1)), axis=1)
+    edges = np.concatenate([np.zeros((len(cuts), 1)), cuts, np.ones((len(cuts), 1))], axis=1)
+    probabilities = np.diff(edges, axis=1)
+    indptr = np.arange(0, n * n_actions * connectivity + 1, connectivity)
+    P = sparse.csr_array((probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n))
+    if goal is None:
+        floor = gamma**50 if convention == "published" else -1.0
+        goal = int(hardest_goal(successors.reshape(n, n_actions, -1), probabilities.reshape(n, n_actions, -1), gamma, floor))
+        if goal < 0:
+            raise InputError(f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; take another seed")
+    P.sort_indices()
+    rewards = sparse.csr_array(((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape)
+    return FiniteMDP(P, rewards, gamma=gamma, terminal=[goal], name=f"garnet({n}, {n_actions}, {connectivity}, seed={seed})")
+
+
+def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np.int64]:
+    """`rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again, or all keys are ranked."""
+    if k * k > n:
+        keys = rng.random((rows, n))
+        return np.argsort(keys, axis=1)[:, :k]
+    drawn = rng.integers(n, size=(rows, k))
+    while True:
+        ordered = np.sort(drawn, axis=1)
+        repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+        if not len(repeated):
+            return drawn
+        drawn[repeated] = rng.integers(n, size=(len(repeated), k))
+
+
+@kernel
+def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
+    """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is none.
+
+    A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved exactly, most promising first,
+    until the next bound exceeds the best value found: most goals are never solved.
+    """
+    n = successors.shape[0]
+    values = np.zeros((n, n))
+    bound = np.full(n, np.inf)
+    for f in range(1, n):
+        for _ in range(SWEEPS):
+            _goal_sweep(successors, probabilities, gamma, f, values[f])
+        bound[f] = values[f, 0]
+    best_goal, best = -1, np.inf
+    for f in np.argsort(bound):
+        if bound[f] >= best:
+            break
+        value = _goal_value(successors, probabilities, gamma, f, values[f])
+        if floor < value < best:
+            best_goal, best = f, value
+    return best_goal
+
+
+@kernel
+def _goal_sweep(successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats) -> None:
+    """v(s) <- max_a sum_s' p (1 if s' is the goal else gamma v(s')), in place."""
+    n, n_actions, k = successors.shape
+    v[goal] = 1.0 / gamma
+    for s in range(n):
+        if s == goal:
+            continue
+        best = 0.0
+        for a in range(n_actions):
+            value = 0.0
+            for e in range(k):
+                value += probabilities[s, a, e] * v[successors[s, a, e]]
+            best = max(best, gamma * value)
+        v[s] = best
+
+
+@kernel
+def _goal_value(successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats) -> float:
+    """v_f(0) by policy iteration, started from the policy that is greedy for the bound v."""
+    n, n_actions, k = successors.shape
+    M, inverse = np.empty(n * n), np.empty(n)
+    actions = np.full(n, -1)
+    while True:
+        changed = False
+        for s in range(n):
+            best, best_action = -1.0, -1
+            for a in range(n_actions):
+                value = 0.0
+                for e in range(k):
+                    value += probabilities[s, a, e] * v[successors[s, a, e]]
+                if value > best + 1e-12 or (a == actions[s] and value > best - 1e-12):
+                    best, best_action = value, a
+            if s != goal and best_action != actions[s]:
+                changed = True
+                actions[s] = best_action
+        if not changed:
+            return float(v[0])
+        M[:] = 0.0
+        for s in range(n):
+            M[s * n + s] = 1.0
+            if s != goal:
+                for e in range(k):
+                    M[s * n + successors[s, actions[s], e]] -= gamma * probabilities[s, actions[s], e]
+        v[:] = 0.0
+        v[goal] = 1.0 / gamma
+        factor(M, inverse, v)
+        back_substitute(M, inverse, v)

@@ -1,0 +1,1 @@
+"""Exact policy updates U(theta, d) on a known model (Sections 2 and 4.2)."""

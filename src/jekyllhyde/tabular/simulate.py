@@ -1,0 +1,124 @@
+"""The known MDP as an environment, and the exact evaluation of the agent between trajectories."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jekyllhyde.jit import kernel
+from jekyllhyde.mdp.finite import Floats, Ints
+from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
+from jekyllhyde.tabular.arrays import (
+    EVALUATE,
+    FINISHED,
+    HYDE_TRAJECTORIES,
+    NEXT,
+    PAUSED,
+    STEPS,
+    TRAJECTORIES,
+    Edges,
+    Problem,
+    Scratch,
+    Tables,
+    Trace,
+)  # fmt: skip
+from jekyllhyde.tabular.rng import Words, uniform
+
+
+@kernel
+def start_state(problem: Problem, words: Words) -> int:
+    """s_0 ~ p0; a single start state costs no random number."""
+    last = len(problem.start) - 1
+    if last == 0:
+        return problem.start[0]
+    return problem.start[min(np.searchsorted(problem.start_cdf, uniform(words), "right"), last)]
+
+
+@kernel
+def next_edge(first: Ints, cdf: Floats, row: int, words: Words) -> int:
+    """An edge of (s, a) = row, drawn from the model; a deterministic transition costs no random number."""
+    e, last = first[row], first[row + 1] - 1
+    if e != last:
+        u = uniform(words)
+        while e < last and u >= cdf[e]:
+            e += 1
+    return e
+
+
+@kernel
+def record(
+    trace: Trace,
+    scratch: Scratch,
+    edges: Edges,
+    problem: Problem,
+    tables: Tables,
+    clock: Ints,
+    epsilon: float,
+    uniform_hyde: bool,
+) -> int:
+    """Evaluate the agent exactly if it is time to; the reason to leave the loop, PAUSED when there is none."""
+    i = clock[NEXT]
+    if i >= len(trace.at) or clock[TRAJECTORIES] != trace.at[i]:
+        return PAUSED
+    trace.epsilon[i] = epsilon
+    trace.steps[i] = clock[STEPS]
+    trace.hyde_trajectories[i] = clock[HYDE_TRAJECTORIES]
+    trace.least_count[i], trace.unvisited[i] = coverage(tables.n, problem.terminal)
+    if len(scratch.M) == 0:
+        return EVALUATE
+    trace.J_jekyll[i] = exact_return(trace, edges, scratch, tables.pi)
+    trace.J_hyde[i] = np.nan
+    if epsilon > 0.0:
+        greedy_policy(tables.q_hyde, scratch.pi, uniform_hyde)
+        trace.J_hyde[i] = exact_return(trace, edges, scratch, scratch.pi)
+    clock[NEXT] += 1
+    return verdict(trace, i)
+
+
+@kernel
+def verdict(trace: Trace, i: int) -> int:
+    """FINISHED after the last evaluation and at the target."""
+    J, epsilon = trace.J_jekyll[i], trace.epsilon[i]
+    J_global = J if epsilon == 0.0 else (1.0 - epsilon) * J + epsilon * trace.J_hyde[i]
+    reached = J_global > trace.stop_global and trace.stop_jekyll < J
+    return FINISHED if reached or i + 1 == len(trace.at) else PAUSED
+
+
+@kernel
+def exact_return(trace: Trace, edges: Edges, scratch: Scratch, pi: Floats) -> float:
+    """J(pi) from one factorization of I - gamma P_pi."""
+    v = scratch.v
+    fill_system(scratch.M, edges.first, edges.next, trace.P, pi, trace.gamma)
+    for s in range(pi.shape[0]):
+        v[s] = 0.0
+        for a in range(pi.shape[1]):
+            v[s] += pi[s, a] * trace.r[s, a]
+    factor(scratch.M, scratch.inverse, v)
+    back_substitute(scratch.M, scratch.inverse, v)
+    return dot(trace.p0, v, 0, 0, len(v))
+
+
+@kernel
+def greedy_policy(q: Floats, pi: Floats, uniform_policy: bool) -> None:
+    """Pi greedy for q, ties to the lowest index; or uniform."""
+    for s in range(q.shape[0]):
+        best = 0
+        for a in range(q.shape[1]):
+            pi[s, a] = 1.0 / q.shape[1] if uniform_policy else 0.0
+            if q[s, a] > q[s, best]:
+                best = a
+        if not uniform_policy:
+            pi[s, best] = 1.0
+
+
+@kernel
+def coverage(n: Ints, terminal: Floats) -> tuple[int, int]:
+    """The smallest n(s, a), and the number of states never visited, among the states that act."""
+    least, unvisited = np.int64(2**62), 0
+    for s in range(n.shape[0]):
+        if not terminal[s]:
+            visits = np.int64(0)
+            for a in range(n.shape[1]):
+                visits += n[s, a]
+                least = min(least, n[s, a])
+            unvisited += visits == 0
+    return least, unvisited

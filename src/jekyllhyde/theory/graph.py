@@ -1,0 +1,41 @@
+"""Which states lead to which: the sets that the statements quantify over, without any S x S matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.optimum import Optimum
+
+Mask = NDArray[np.bool_]
+
+
+def optimal_actions(optimum: Optimum) -> Mask:
+    """The actions with q_star(s, a) = v_star(s), as a mask [S, A]; all of them at terminal states."""
+    mask: Mask = optimum.v[:, None] - optimum.q < optimum.gap[:, None]
+    return mask
+
+
+def edges(mdp: FiniteMDP, actions: Mask | None = None) -> tuple[Ints, Ints]:
+    """The pairs (s, s') with p(s' | s, a) > 0 for one of the `actions` [S, A] (any action by default), as two arrays."""
+    row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
+    keep = slice(None) if actions is None else actions.ravel()[row]
+    return (row // mdp.n_actions)[keep], mdp.P.indices[keep].astype(np.int64)
+
+
+def carry_maximum(values: Floats, source: Ints, target: Ints) -> Floats:
+    """For each state, the largest of `values` [..., S] over itself and the states from which a path leads to it."""
+    result = values.copy()
+    while True:
+        before = result.copy()
+        np.maximum.at(result.T, target, before.T[source])
+        if np.array_equal(result, before):
+            return result
+
+
+def support(mdp: FiniteMDP, actions: Mask | None = None) -> Mask:
+    """The states that can be reached from p0 with these actions [S]; with the optimal ones, supp(d_{pi_star,gamma})."""
+    source, target = edges(mdp, actions)
+    reached: Mask = carry_maximum((mdp.p0 > 0).astype(np.float64), source, target) > 0
+    return reached

@@ -1,0 +1,78 @@
+"""Random MDPs and independent, naive computations for the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from jekyllhyde.mdp.finite import FiniteMDP
+
+Floats = NDArray[np.float64]
+
+
+def random_mdp(
+    seed: int, n_states: int = 8, n_actions: int = 3, gamma: float = 0.9, *, connectivity: int = 3, exit_probability: float = 0.0,
+    random_start: bool = True,
+) -> FiniteMDP:  # fmt: skip
+    """Random sparse transitions, a reward for each; the last state is terminal, entered with `exit_probability` at least."""
+    rng = np.random.default_rng(seed)
+    P = np.zeros((n_states, n_actions, n_states))
+    for s in range(n_states):
+        for a in range(n_actions):
+            support = rng.choice(n_states, size=min(connectivity, n_states), replace=False)
+            P[s, a, support] = (1.0 - exit_probability) * rng.dirichlet(np.ones(len(support)))
+            P[s, a, n_states - 1] += exit_probability
+    r = rng.normal(size=(n_states, n_actions, n_states))
+    p0 = rng.dirichlet(np.ones(n_states)) if random_start else None
+    return FiniteMDP(P, r, p0=p0, gamma=gamma, terminal=[n_states - 1], name=f"random({seed})")
+
+
+def random_policy(seed: int, mdp: FiniteMDP, concentration: float = 1.0) -> Floats:
+    """Rows drawn from a Dirichlet distribution."""
+    return np.random.default_rng(seed).dirichlet(np.full(mdp.n_actions, concentration), size=mdp.n_states)
+
+
+def deterministic(actions: Any, n_actions: int) -> Floats:
+    return np.eye(n_actions)[np.asarray(actions)]
+
+
+def dense_model(mdp: FiniteMDP) -> tuple[Floats, Floats]:
+    """P [S, A, S] and r [S, A, S] rebuilt from the sparse rows."""
+    shape = (mdp.n_states, mdp.n_actions, mdp.n_states)
+    rewards = sparse.csr_array((mdp.r_next, mdp.P.indices, mdp.P.indptr), shape=mdp.P.shape)
+    return mdp.P.toarray().reshape(shape), rewards.toarray().reshape(shape)
+
+
+def naive(mdp: FiniteMDP, pi: Floats) -> tuple[Floats, Floats, Floats]:
+    """v, q and d_{pi,gamma} by a dense inverse."""
+    P, r_next = dense_model(mdp)
+    r = (P * r_next).sum(axis=2)
+    P_pi = np.einsum("sa,sat->st", pi, P)
+    inverse = np.linalg.inv(np.eye(mdp.n_states) - mdp.gamma * P_pi)
+    v = inverse @ (pi * r).sum(axis=1)
+    return v, r + mdp.gamma * P @ v, mdp.p0 @ inverse
+
+
+def simulate(mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int) -> tuple[Floats, Floats]:
+    """Discounted returns [episodes] and discounted visit counts [episodes, S] of independent episodes."""
+    rng = np.random.default_rng(seed)
+    P, r_next = dense_model(mdp)
+    cumulative, choices = P.cumsum(axis=2), pi.cumsum(axis=1)
+    state = rng.choice(mdp.n_states, size=episodes, p=mdp.p0)
+    returns, visits = np.zeros(episodes), np.zeros((episodes, mdp.n_states))
+    alive, discount = np.ones(episodes, dtype=bool), 1.0
+    for _ in range(horizon):
+        visits[np.flatnonzero(alive), state[alive]] += discount
+        alive &= ~mdp.is_terminal[state]
+        who = np.flatnonzero(alive)
+        if not len(who):
+            break
+        action = (choices[state[who]] < rng.random((len(who), 1))).sum(axis=1).clip(max=mdp.n_actions - 1)
+        following = (cumulative[state[who], action] < rng.random((len(who), 1))).sum(axis=1).clip(max=mdp.n_states - 1)
+        returns[who] += discount * r_next[state[who], action, following]
+        state[who] = following
+        discount *= mdp.gamma
+    return returns, visits
