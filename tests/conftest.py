@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "project", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("project", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")

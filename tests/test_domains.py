@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import DOMAINS, chain, deep_sea, four_rooms, garnet
+from jekyllhyde.mdp.domains import DOMAINS, chain, deep_sea
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.rooms import layout
+from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.rooms import four_rooms, layout
 from mdps import Floats, deterministic
 
 
@@ -65,6 +66,26 @@ def test_garnet_goal_against_an_exhaustive_search(seed: int) -> None:
         kept = ~np.repeat(mdp.is_terminal, 2)
         np.testing.assert_array_equal(mdp.P.toarray()[kept], rows[kept])
         np.testing.assert_array_equal(mdp.r_next, (mdp.P.indices == goal).astype(float))
+
+
+@pytest.mark.parametrize("convention", ["published", "paper"])
+def test_garnet_goal_where_values_take_long_to_spread(convention: str) -> None:
+    """With one action and little discount, a goal's value is a linear solve, and 60 sweeps do not find it."""
+    n, gamma = 40, 0.9999
+    differences = 0
+    for seed in range(12):
+        copies = [garnet(n, 1, 2, gamma=gamma, seed=seed, goal=goal).P.toarray() for goal in (1, 2)]
+        rows = np.where(np.arange(n)[:, None] == 1, copies[1], copies[0])
+        values = np.full(n, np.inf)
+        for goal in range(1, n):
+            others = np.arange(n) != goal
+            v = np.linalg.solve(np.eye(n - 1) - gamma * rows[others][:, others], rows[others, goal])
+            values[goal] = v[0]
+        mdp = garnet(n, 1, 2, gamma=gamma, seed=seed, convention=convention)
+        allowed = values > gamma**50 if convention == "published" else np.isfinite(values)
+        assert values[mdp.terminal[0]] == pytest.approx(values[allowed].min(), abs=1e-12)
+        differences += int(values.min() < values[allowed].min())
+    assert differences == 0 or convention == "published"
 
 
 def test_the_conventions_of_the_garnet_differ_where_a_goal_cannot_be_reached() -> None:

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, deep_sea, four_rooms, garnet
+from jekyllhyde.mdp.domains import chain, deep_sea
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT, policy_transitions
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.rooms import four_rooms
 from mdps import Floats, deterministic, naive, random_mdp, random_policy, simulate
 
 seeds = st.integers(0, 2**32 - 1)

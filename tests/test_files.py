@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, four_rooms, garnet
+from jekyllhyde.mdp.domains import chain
 from jekyllhyde.mdp.files import load, save
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.rooms import four_rooms
 from mdps import random_mdp
 
 
@@ -190,6 +192,7 @@ def test_damage_is_noticed_or_harmless(tmp_path_factory: Any, data: st.DataObjec
     ("changes", "reason"),
     [
         ({"indices": np.array([3, 1, 3, 2, 3, 9], dtype=np.int32)}, "its successors must be states from 0 to 3"),
+        ({"indices": np.array([3, 1, 3, 2, 4, 3], dtype=np.int32)}, "its successors must be states from 0 to 3"),
         ({"indices": np.array([3, 1, 3, 2, -1, 3], dtype=np.int32)}, "its successors must be states from 0 to 3"),
         ({"indptr": np.array([0, 1, 2, 3, 4, 5, 6, 6, 7])}, "its transitions are inconsistent"),
         ({"indptr": np.array([1, 1, 2, 3, 4, 5, 6, 6, 6])}, "its transitions are inconsistent"),

@@ -169,7 +169,7 @@ def test_an_mdp_does_not_change() -> None:
 
 def test_a_policy_is_checked_and_terminal_rows_do_not_matter() -> None:
     mdp = build()
-    for pi, sentence in [
+    faults: list[tuple[Any, str]] = [
         (np.full((3, 3), 1 / 3), r"pi has shape \(3, 3\); this MDP takes \(3, 2\)"),
         ([[0.5, 0.5], [0.7, 0.2], [0.5, 0.5]], "its row for state 1 is not a distribution"),
         ([[1.5, -0.5], [0.5, 0.5], [0.5, 0.5]], "its row for state 0 is not a distribution"),
@@ -177,7 +177,8 @@ def test_a_policy_is_checked_and_terminal_rows_do_not_matter() -> None:
         ([[np.inf, -np.inf], [0.5, 0.5], [0.5, 0.5]], "its row for state 0 is not a distribution"),
         ([[0.5, 0.5], [0.5, 0.50001], [0.5, 0.5]], "its row for state 1 is not a distribution"),
         ([["left", "right"]] * 3, "pi is not an array of numbers"),
-    ]:
+    ]
+    for pi, sentence in faults:
         with pytest.raises(InputError, match=sentence):
             mdp.evaluate(pi)
     given_pi = np.array([[0.5, 0.5], [0.25, 0.75], [np.nan, -3.0]])

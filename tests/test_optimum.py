@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, deep_sea, four_rooms, garnet
+from jekyllhyde.mdp.domains import chain, deep_sea
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.rooms import four_rooms
 from mdps import deterministic, naive, random_mdp
 
 METHODS = ("policy_iteration", "modified", "value_iteration")
@@ -85,18 +87,20 @@ def test_a_better_policy_may_need_another_solver_than_the_first() -> None:
     assert pytest.approx(0.9999 ** (n - 2), rel=1e-9) == optimum.J
 
 
-@pytest.mark.parametrize("size", [5, 20])
-def test_without_discount_a_reward_at_the_end_is_found_although_all_actions_tie(size: int) -> None:
-    """In a walled ring that pays 1 at its exit every action of the uniform policy is worth 1; staying for ever is not."""
-    P = np.zeros((size, 3, size))
+@pytest.mark.parametrize("n_actions", [2, 4])
+@pytest.mark.parametrize("size", [2, 3, 5, 20])
+def test_without_discount_a_reward_at_the_end_is_found_although_all_actions_tie(size: int, n_actions: int) -> None:
+    """On a path that pays 1 at its end every action of the uniform policy is worth 1; staying for ever is not."""
+    P = np.zeros((size, n_actions, size))
     for s in range(size - 1):
-        P[s, 0, s] = P[s, 1, max(s - 1, 0)] = P[s, 2, s + 1] = 1.0
-    r = np.zeros((size, 3, size))
+        P[s, :-1, s] = P[s, -1, s + 1] = 1.0
+    r = np.zeros((size, n_actions, size))
     r[:, :, size - 1] = 1.0
     mdp = FiniteMDP(P, r, gamma=1.0, terminal=[size - 1])
     optimum = mdp.optimal()
     np.testing.assert_allclose(optimum.v[:-1], 1.0)
     assert not optimum.unique
+    assert pytest.approx(1.0) == mdp.evaluate(optimum.pi).J
 
 
 def test_undiscounted_optimum_of_an_mdp_with_costs() -> None:

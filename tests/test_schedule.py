@@ -69,9 +69,7 @@ def test_callables() -> None:
         parse(lambda t: np.nan)(1)
 
 
-@pytest.mark.parametrize(
-    ("text", "diverges"), [("1", True), ("0", False), ("1/t", True), ("1/sqrt(t)", True), ("1/t^1.01", False)]
-)
+@pytest.mark.parametrize(("text", "diverges"), [("1", True), ("0", False), ("1/t", True), ("1/sqrt(t)", True), ("1/t^1.01", False)])
 def test_divergence_of_the_sum(text: str, diverges: bool) -> None:
     assert parse(text).sum_diverges is diverges
 

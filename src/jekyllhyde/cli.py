@@ -83,7 +83,25 @@ class List:
     """Print one JSON object instead of the tables."""
 
 
-Command = Annotated[Plan, tyro.conf.subcommand("plan")] | Annotated[List, tyro.conf.subcommand("list")]
+@dataclass(frozen=True)
+class Figure:
+    """Make planning figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
+
+    panels: tyro.conf.Positional[tuple[str, ...]]
+    """Panels such as 5a 6d, whole figures such as 5, or all."""
+    runs: int | None = None
+    """Random MDPs for Figure 7; the paper's size by default."""
+    out: Path = Path("out")
+    """Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P."""
+    json: bool = False
+    """Print one JSON object instead of the tables."""
+
+
+Command = (
+    Annotated[Plan, tyro.conf.subcommand("plan")]
+    | Annotated[Figure, tyro.conf.subcommand("figure")]
+    | Annotated[List, tyro.conf.subcommand("list")]
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -98,6 +116,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if isinstance(command, Plan):
             return run_plan(command)
+        if isinstance(command, Figure):
+            return run_figure(command)
         return run_list(command)
     except InputError as error:
         print(f"jh: {error}", file=sys.stderr)
@@ -169,10 +189,40 @@ def summarize(run: PlanRun) -> dict[str, Any]:
     return summary
 
 
+def run_figure(command: Figure) -> int:
+    """`jh figure`."""
+    from jekyllhyde.lab import output
+    from jekyllhyde.lab.claims import judge
+    from jekyllhyde.lab.panels import PANELS, run_panel
+    from jekyllhyde.planning.output import prepare_folder
+
+    names = [panel for wanted in command.panels for panel in PANELS if wanted in ("all", panel, panel[:-1])]
+    for wanted in command.panels:
+        if not any(wanted in ("all", panel, panel[:-1]) for panel in PANELS):
+            raise InputError(f"figure is {wanted!r}; it must be all, or one of {', '.join(PANELS)}")
+    folder = prepare_folder(command.out)
+    report = {}
+    for name in dict.fromkeys(names):
+        panel = PANELS[name]
+        start = time.perf_counter()
+        with Progress(None, f"panel {name}") as advance:
+            curves = run_panel(name, command.runs, advance)
+        files = [str(path) for path in output.write(curves, folder)]
+        claims = judge(curves)
+        report[name] = {"seconds": time.perf_counter() - start, "runs": curves.runs, "files": files, "claims": claims}
+        if not command.json:
+            show_table(f"panel {name}: {panel.title} ({report[name]['seconds']:.1f} s)", claims)
+            print("\n".join(files))
+    if command.json:
+        print(json.dumps(report))
+    return 0
+
+
 def run_list(command: List) -> int:
     """`jh list`."""
     import inspect
 
+    from jekyllhyde.lab.panels import PANELS
     from jekyllhyde.mdp.domains import DOMAINS
     from jekyllhyde.planning.densities import DENSITIES
     from jekyllhyde.planning.updates import PARAMETRIZATIONS
@@ -187,6 +237,7 @@ def run_list(command: List) -> int:
         },
         "densities": list(DENSITIES),
         "parametrizations": list(PARAMETRIZATIONS),
+        "figures": list(PANELS),
         "schedules": ["0.5", "100/t", "10/sqrt(t)", "10/t^0.5"],
     }
     if command.json:
@@ -202,7 +253,7 @@ def run_list(command: List) -> int:
     ]
     show_table("domains (or a Gymnasium id with a known model, or a file)", rows)
     print(f"densities: {', '.join(DENSITIES)}\nparametrizations: {', '.join(PARAMETRIZATIONS)}")
-    print(f"schedules: {', '.join(described['schedules'])}\nconventions: published, paper")
+    print(f"schedules: {', '.join(described['schedules'])}\nconventions: published, paper\nfigures: {', '.join(PANELS)}")
     return 0
 
 
@@ -222,9 +273,12 @@ def show_table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 class Progress:
-    """A progress bar on standard error that appears only at a terminal and only after a second."""
+    """A progress bar on standard error that appears only at a terminal and only after a second.
 
-    def __init__(self, total: int, title: str) -> None:
+    Without a total it counts what is done.
+    """
+
+    def __init__(self, total: int | None, title: str) -> None:
         self.total, self.title, self.done = total, title, 0
         self.started = time.perf_counter()
         self.bar: Any = None
@@ -237,9 +291,17 @@ class Progress:
         self.done += count
         if self.bar is None and sys.stderr.isatty() and time.perf_counter() - self.started > 1.0:
             from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            self.bar = Bar(console=Console(stderr=True), transient=True)
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+            )
+            self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.total)
         if self.bar is not None:

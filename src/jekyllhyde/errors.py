@@ -21,11 +21,6 @@ def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:
 
 def check_count(value: int, field: str, least: int) -> int:
     """`value` as an int of at least `least`."""
-    if (
-        not isinstance(value, (int, float, np.integer))
-        or isinstance(value, bool)
-        or not float(value).is_integer()
-        or value < least
-    ):
+    if not isinstance(value, (int, float, np.integer)) or isinstance(value, bool) or not float(value).is_integer() or value < least:
         raise InputError(f"{field} is {value!r}; it must be an integer of at least {least}")
     return int(value)

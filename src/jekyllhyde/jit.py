@@ -1,7 +1,7 @@
 """Numba's compiler behind one typed decorator, so that every kernel is compiled the same way.
 
-`contract` lets the compiler fuse a*b + c, as C compilers do; a `reduction` may also split a sum into partial sums. No other liberty
-is taken with floating point. Kernels release the interpreter's lock: runs go in parallel on plain threads.
+`contract` lets the compiler fuse a*b + c, as C compilers do; a `reduction` may also split a sum into partial sums. No other
+liberty is taken with floating point. Kernels release the interpreter's lock: runs go in parallel on plain threads.
 """
 
 from __future__ import annotations

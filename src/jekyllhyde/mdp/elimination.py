@@ -3,8 +3,8 @@
 Only decision states take part (a terminal state's value is 0). I - gamma P_pi is diagonally dominant with non-positive
 off-diagonal entries (an M-matrix): elimination without pivoting is stable, so the order of elimination is free, and one
 factorization serves v (solve) and d (transposed solve). The graph of an MDP does not change with the policy: `plan_elimination`
-chooses the order once, least fill first (Markowitz), and notes where entries can appear; the numerical part then touches those rows
-and column ranges only. A chain costs O(n) this way; on a random graph it saves about a third. At these sizes LAPACK is slower.
+chooses the order once, least fill first (Markowitz), and notes where entries can appear; the numerical part then touches those
+rows and column ranges only. A chain costs O(n) this way; on a random graph it saves about a third. At these sizes LAPACK is slower.
 
 Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize the inner loops.
 """
@@ -65,58 +65,61 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
     inner = number[mdp.P.indices] >= 0
     pattern = np.eye(n, dtype=np.bool_)
     pattern[number[row_of[inner] // n_actions], number[mdp.P.indices[inner]]] = True
-    order, first, last, pointer, rows = markowitz(pattern)
-    structure = Structure(decides[order], first.astype(np.uint64), last.astype(np.uint64), pointer, rows.astype(np.uint64))
+    structure = find_structure(pattern, decides)
     rows_sa = (structure.order[:, None] * n_actions + np.arange(n_actions)).ravel()
     P = mdp.P[rows_sa][:, structure.order].tocsr()
     P.sort_indices()
     pair = np.repeat(np.arange(len(rows_sa)), np.diff(P.indptr))
     cell = pair // n_actions * n + P.indices
-    entries = (index.astype(np.uint64) for index in (pair, P.indices, cell))
-    return structure, Model(P.data, *entries, mdp.r[structure.order].ravel(), mdp.p0[structure.order])
+    model = Model(
+        p=P.data,
+        pair=pair.astype(np.uint64),
+        successor=P.indices.astype(np.uint64),
+        cell=cell.astype(np.uint64),
+        r=mdp.r[structure.order].ravel(),
+        p0=mdp.p0[structure.order],
+    )
+    return structure, model
 
 
 @kernel
-def markowitz(pattern: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill is written to `pattern`."""
+def least_fill_order(pattern: NDArray[np.bool_]) -> Ints:
+    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill goes into `pattern`."""
     n = len(pattern)
-    order, position = np.empty(n, np.int64), np.full(n, -1)
-    ins, outs = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    for i in range(n):
-        for j in range(n):
-            if i != j and pattern[i, j]:
-                outs[i] += 1
-                ins[j] += 1
+    order, left = np.empty(n, np.int64), np.ones(n, np.bool_)
+    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
     for k in range(n):
         best, cost = -1, n * n + 1
         for s in range(n):
-            if position[s] < 0 and ins[s] * outs[s] < cost:
+            if left[s] and ins[s] * outs[s] < cost:
                 best, cost = s, ins[s] * outs[s]
-        order[k], position[best] = best, k
-        for i in range(n):
-            if position[i] < 0 and pattern[i, best]:
-                outs[i] -= 1
-                for j in range(n):
-                    if position[j] < 0 and j != i and pattern[best, j] and not pattern[i, j]:
-                        pattern[i, j] = True
-                        outs[i] += 1
-                        ins[j] += 1
-        for j in range(n):
-            if position[j] < 0 and pattern[best, j]:
-                ins[j] -= 1
-    first, last = np.arange(n), np.arange(1, n + 1)
-    pointer, rows = np.zeros(n + 1, np.int64), np.empty(n * n, np.int64)
-    count = 0
-    for k in range(n):
-        for i in range(n):
-            if pattern[order[i], order[k]]:
-                first[i] = min(first[i], k)
-                last[i] = max(last[i], k + 1)
-                if i > k:
-                    rows[count] = i
-                    count += 1
-        pointer[k + 1] = count
-    return order, first, last, pointer, rows[:count].copy()
+        order[k], left[best] = best, False
+        successors = np.flatnonzero(pattern[best] & left)
+        ins[successors] -= 1
+        for i in np.flatnonzero(pattern[:, best] & left):
+            outs[i] -= 1
+            for j in successors:
+                if not pattern[i, j]:
+                    pattern[i, j] = True
+                    outs[i] += 1
+                    ins[j] += 1
+    return order
+
+
+def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
+    """The order of elimination, and where the factors of a matrix with this `pattern` have entries."""
+    order = least_fill_order(pattern)
+    filled = pattern[np.ix_(order, order)]
+    n = len(order)
+    below, k = np.nonzero(np.tril(filled, -1))
+    by_column = np.lexsort((below, k))
+    return Structure(
+        order=decides[order],
+        first=filled.argmax(axis=1).astype(np.uint64),
+        last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
+        pointer=np.searchsorted(k[by_column], np.arange(n + 1)),
+        rows=below[by_column].astype(np.uint64),
+    )
 
 
 @kernel

@@ -1,9 +1,9 @@
 """Exact evaluation of one policy: the linear system I - gamma P_pi, factored once, solved for v and transposed for d.
 
 Three ways to solve it, chosen by size and visible in the result: `dense` (LAPACK) up to a few hundred states; above that
-`iterative` (BiCGSTAB with the diagonal as preconditioner, refined until the residual is at rounding level), which random sparse
-graphs like because they mix fast; and `sparse_lu` where the iteration does not get there, as on long chains. No S x S matrix is
-ever made dense above the first.
+`iterative` (BiCGSTAB scaled by the diagonal, restarted until the residual is at rounding level), which random sparse graphs like
+because they mix fast; and `sparse_lu` where the iteration does not get there, as on long chains and on grids without discount,
+which factor with little fill. No S x S matrix is ever made dense above the first.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
+from jekyllhyde.mdp.krylov import bicgstab, residual_of
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
 DENSE_LIMIT = 256
 ITERATIONS = 400
 TOLERANCE = 1e-13
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,12 @@ class System:
 
     def solve(self, b: Floats, *, transposed: bool = False, guess: Floats | None = None) -> tuple[Floats, float]:
         """Solve (I - gamma P_pi) x = b for x, or its transpose, and the residual max|b - A x| / max|b|."""
-        scale = abs(b).max()
-        if scale == 0.0:
+        if not b.any():
             return np.zeros_like(b), 0.0
         x = self._attempt(b, transposed, guess)
-        residual = abs(b - self._apply(x, transposed)).max() / scale
-        if self.method == "iterative" and not residual <= 100 * TOLERANCE:
+        largest = abs(b - self._apply(x, transposed)).max()
+        residual = float(largest / abs(b).max())
+        if self.method == "iterative" and not largest <= 100 * _attainable(b, x):
             if self.solver == "iterative":
                 raise InputError(
                     f"the iterative solver stopped at a residual of {residual:.1e} after {ITERATIONS} steps; "
@@ -85,7 +87,7 @@ class System:
                 )
             self.method = "sparse_lu"
             return self.solve(b, transposed=transposed)
-        return x, float(residual)
+        return x, residual
 
     def _apply(self, x: Floats, transposed: bool) -> Floats:
         product: Floats = (self.P.T if transposed else self.P) @ x
@@ -99,37 +101,45 @@ class System:
                 self._factors = linalg.lu_factor(np.eye(len(b)) - self.gamma * self.P.toarray(), check_finite=False)
             return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         if self._factors is None:
-            matrix = sparse.eye_array(len(b), format="csc") - self.gamma * sparse.csc_array(self.P)
-            self._factors = sparse_linalg.splu(matrix)
+            self._factors = _sparse_factors(self.P, self.gamma)
         return self._factors.solve(b, trans="T" if transposed else "N")
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
-        """BiCGSTAB, then the same on the remaining residual (iterative refinement) until rounding level."""
-        shape = (len(b), len(b))
-        matrix = sparse_linalg.LinearOperator(shape, matvec=lambda x: self._apply(x, transposed), dtype=np.float64)
-        diagonal = 1.0 - self.gamma * self.P.diagonal()
-        inverse = sparse_linalg.LinearOperator(shape, matvec=lambda x: x / diagonal, dtype=np.float64)
+        """BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS are spent."""
+        P = sparse.csr_array(self.P.T) if transposed else self.P
+        model = (P.indptr, P.indices, P.data, self.gamma)
+        scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
         x = np.zeros_like(b) if guess is None else guess.copy()
-        scale = abs(b).max()
-        previous = np.inf
-        for _ in range(4):
-            rest = b - self._apply(x, transposed)
-            residual = abs(rest).max() / scale
-            if residual <= TOLERANCE or not residual < 0.5 * previous:
+        rest, left, previous = np.empty_like(b), ITERATIONS, np.inf
+        while left > 0:
+            largest, goal = residual_of(*model, b, x, rest), _attainable(b, x)
+            if largest <= goal or not largest < 0.5 * previous:
                 break
-            previous = residual
-            rtol = max(1e-9, 0.1 * TOLERANCE / residual)
-            with np.errstate(all="ignore"):  # a breakdown shows in the residual
-                correction, _ = sparse_linalg.bicgstab(matrix, rest, rtol=rtol, atol=0.0, maxiter=ITERATIONS, M=inverse)
-            x = x + correction
+            previous = largest
+            left -= bicgstab(*model, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
         return x
+
+
+def _attainable(b: Floats, x: Floats) -> float:
+    """The residual to aim at; visits without discount outgrow b by orders of magnitude, and rounding is relative to them."""
+    return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
+
+
+def _sparse_factors(P: CSR, gamma: float) -> Any:
+    """SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which halves the fill on grids."""
+    matrix = sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P)
+    return sparse_linalg.splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     """P_pi [S, S] as CSR. A state's A rows are adjacent in P, so P_pi is P with scaled entries and every A-th row pointer."""
     weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
     indptr = mdp.P.indptr[:: mdp.n_actions]
-    return sparse.csr_array((mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states))
+    matrix = sparse.csr_array((mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states))
+    if 2 * np.count_nonzero(pi) < pi.size:  # most actions are not taken: products are cheaper without them
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    return matrix
 
 
 def evaluate(mdp: FiniteMDP, pi: Floats, *, solver: str = "auto", guess: Floats | None = None) -> Evaluation:

@@ -69,11 +69,11 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     from gymnasium.spaces import Discrete
 
     inner = env.unwrapped
+    if not hasattr(inner, "P"):
+        raise InputError(f"{name} has no unwrapped.P, the model that is read (its observations are {inner.observation_space})")
     for field, space in (("observation", inner.observation_space), ("action", inner.action_space)):
         if not isinstance(space, Discrete):
-            raise InputError(f"{name} is not a finite MDP with a known model: its {field} space is {space}, not Discrete")
-    if not hasattr(inner, "P"):
-        raise InputError(f"{name} has no model: from_gymnasium needs an environment with unwrapped.P")
+            raise InputError(f"{name} is not a finite MDP: its {field} space is {space}, not Discrete")
     if getattr(inner, "fickle_passenger", False):
         raise InputError(f"{name} with fickle_passenger=True is not what its P says; from_gymnasium cannot import it")
     try:

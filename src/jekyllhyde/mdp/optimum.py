@@ -47,16 +47,16 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     if method not in METHODS:
         raise InputError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
     if method in ("auto", "policy_iteration"):
-        evaluation, iterations = _policy_iteration(mdp, mdp.uniform_policy())
-        return _describe(mdp, evaluation, iterations, "policy_iteration")
+        evaluation, chosen, iterations = _policy_iteration(mdp, mdp.uniform_policy())
+        return _describe(mdp, evaluation, chosen, iterations, "policy_iteration")
     if mdp.gamma == 1.0:
         raise InputError(f"method {method!r} needs gamma below 1; use 'policy_iteration'")
     actions, sweeps = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
-    evaluation, _ = _policy_iteration(mdp, _deterministic(mdp, actions))
-    return _describe(mdp, evaluation, sweeps, method)
+    evaluation, chosen, _ = _policy_iteration(mdp, _deterministic(mdp, actions))
+    return _describe(mdp, evaluation, chosen, sweeps, method)
 
 
-def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, int]:
+def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int]:
     """Howard's algorithm. An action is changed only for one that is clearly better, so it ends despite rounding."""
     evaluation = evaluate(mdp, pi)
     actions = np.argmax(evaluation.q, axis=1) if mdp.gamma < 1.0 else _greedy_and_ending(mdp, evaluation)
@@ -69,7 +69,7 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, int]:
         tolerance = 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         better = q[states, best] > q[states, actions] + tolerance
         if not better.any():
-            return evaluation, iteration
+            return evaluation, actions, iteration
         actions = np.where(better, best, actions)
     raise InputError(f"{mdp.name}: policy iteration did not end; are the rewards of very different sizes?")
 
@@ -152,14 +152,13 @@ def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
     return pi
 
 
-def _describe(mdp: FiniteMDP, evaluation: Evaluation, iterations: int, method: str) -> Optimum:
+def _describe(mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str) -> Optimum:
     v, q = evaluation.v, evaluation.q
     tolerance = 1e-9 * max(1.0, float(abs(v).max()))
     is_optimal = q >= v[:, None] - tolerance
     second = np.where(is_optimal, -np.inf, q).max(axis=1)
     gap = np.where(mdp.is_terminal, np.inf, v - second)
     unique = bool((is_optimal.sum(axis=1) == 1)[~mdp.is_terminal].all())
-    actions = np.argmax(q >= v[:, None] - tolerance, axis=1)
     residual = float(abs(q.max(axis=1) - v)[~mdp.is_terminal].max())
     return Optimum(
         v=v, q=q, J=evaluation.J, actions=actions, pi=_deterministic(mdp, actions), gap=gap, unique=unique,

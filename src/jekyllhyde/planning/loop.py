@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 class Rule(NamedTuple):
-    """What an update means: the MDP's gamma; parametrization and entropy; d_t = o_t off + (1 - o_t) d_{pi, gamma_on}, normalized."""
+    """What an update means: gamma; parametrization and entropy; d_t = o_t off + (1 - o_t) d_{pi, gamma_on}, normalized."""
 
     gamma: float
     softmax: bool
@@ -52,9 +52,7 @@ class State(NamedTuple):
 
 
 @kernel
-def advance(
-    model: Model, structure: Structure, rule: Rule, state: State, eta: Floats, o: Floats, J: Floats, J_stop: float
-) -> int:
+def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: Floats, o: Floats, J: Floats, J_stop: float) -> int:
     """Evaluate and update len(eta) times, J[t] being the return before update t.
 
     Returns how many updates were made; fewer when J exceeds `J_stop`; -1 - t when the undiscounted density is infinite at t.
@@ -86,14 +84,15 @@ def evaluate(model: Model, structure: Structure, rule: Rule, state: State) -> fl
     n_actions = len(pi) // len(v)
     i = ZERO
     for s in range(len(v)):
-        v[s] = 0.0
+        total = 0.0
         for _ in range(n_actions):
-            v[s] += pi[i] * r[i]
+            total += pi[i] * r[i]
             i += ONE
+        v[s] = total
     factor(M, inverse, v, last, pointer, rows)
     back_substitute(M, inverse, v, last)
-    for i in range(len(q)):
-        q[i] = r[i]
+    for e in range(len(q)):
+        q[e] = r[e]
     for e in range(len(p)):
         q[pair[e]] += rule.gamma * p[e] * v[successor[e]]
     return dot(p0, v, ZERO, ZERO, np.uint64(len(v)))

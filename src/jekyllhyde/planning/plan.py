@@ -201,17 +201,18 @@ def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP
         return np.zeros(0, dtype=np.int64)
     if isinstance(record_at, str):
         check_choice(record_at, "record_at", ["all"])
-        times = np.arange(updates + 1)
+        times, count = None, updates + 1
     else:
         given = as_floats(list(record_at), "record_at").ravel()
         wrong = given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))]
         if len(wrong):
             raise InputError(f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}")
         times = np.unique(given.astype(np.int64))
-    size = 8 * len(times) * mdp.n_states * (1 + len(record) * mdp.n_actions)
+        count = len(times)
+    size = 8 * count * mdp.n_states * (1 + len(record) * mdp.n_actions)
     if size > RECORD_LIMIT:
-        raise InputError(f"recording {len(times)} times would take up to {size / 2**30:.0f} GiB; give fewer times in record_at")
-    return times
+        raise InputError(f"recording {count} times would take up to {size / 2**30:.0f} GiB; give fewer times in record_at")
+    return np.arange(count) if times is None else times
 
 
 class _Recorder:

@@ -82,9 +82,7 @@ def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats,
 
 
 @kernel
-def softmax_update(
-    theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats
-) -> None:
+def softmax_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
     """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [A] is scratch."""
     n_states, n_actions = pi.shape
     for s in range(n_states):

@@ -2,7 +2,7 @@
 
 An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an environment every observed transition
 becomes one. `discount` is gamma, or 0 where s' is terminal: termination and truncation are told apart here and nowhere else.
-What an agent does not have (`Hyde`, `Buffers`, lam, nu) is None, and the compiler leaves its branch out.
+What an agent does not have (`Hyde`, `Buffers`, `Options`) is None, and the compiler leaves its branch out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 
-Index = NDArray[np.int32]
+Index = NDArray[np.uint32]
 
-# Where the run stands: positions in `clock` (integers) and in `sums` (floats).
-STEPS, TRAJECTORIES, K, STATE, CONTROL, SIZE_JEKYLL, SIZE_HYDE, HYDE_TRAJECTORIES, NEXT = range(9)
+# Where a run stands: positions in `clock` (integers) and in `sums` (floats).
+STEPS, TRAJECTORIES, K, STATE, CONTROL, SIZE_JEKYLL, SIZE_HYDE, HYDE_TRAJECTORIES, NEXT, EDGE, ENDED = range(11)
 FACTOR, FACTOR_SUM = range(2)
 # Why a compiled loop returned.
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)
@@ -28,9 +28,9 @@ PUBLISHED, PAPER, NONE = range(3)
 
 
 class Edges(NamedTuple):
-    """Transitions: s, a, next, r, discount [E]; `first` [S*A + 1] where the edges of (s, a) start; `count` [E] how often each was seen.
+    """Transitions: s, a, next, r, discount [E]; `first` [S*A + 1], where the edges of (s, a) start; `count` [E], how often each was seen.
 
-    `first` and `count` are empty where the model is not known.
+    Without a known model, `first` and `count` are empty.
     """
 
     s: Index
@@ -43,7 +43,7 @@ class Edges(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """How a known MDP is simulated: cumulative p(.|s, a) per edge [E]; start states and their cumulative p0; terminal [S]; the cut."""
+    """A known MDP as an environment: running sums of p(.|s, a) [E]; start states and running sums of p0; terminal [S]; steps to the cut."""
 
     cdf: Floats
     start: Index
@@ -53,64 +53,78 @@ class Problem(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Jekyll's theta, pi, q, Hyde's q and the counts n over both personalities, all [S, A]; `row` [A] is scratch."""
+    """Jekyll's theta, pi, q and Hyde's q, with the counts n over both personalities, all [S, A]."""
 
     theta: Floats
     pi: Floats
     q: Floats
     q_hyde: Floats
     n: Ints
-    row: Floats
 
 
 class Buffers(NamedTuple):
-    """The replay buffers as logs of edge numbers; `capacity` bounds each; `ring`: the oldest makes room, else the newest is dropped."""
+    """Replay as logs of edges [2, room], Jekyll's and Hyde's. `capacity` bounds each; `ring`: the oldest makes room, else the newest is dropped.
 
-    jekyll: Index
-    hyde: Index
+    `from_model`: s' is drawn again from the empirical model of both buffers.
+    """
+
+    log: Index
     capacity: int
     ring: bool
-    batch: int
     from_model: bool
-
-
-class Schedules(NamedTuple):
-    """epsilon_t and o_t as c / t^alpha; `epsilon_table` and `o_table` replace them where they are not empty, from step `first` on."""
-
-    epsilon_c: float
-    epsilon_alpha: float
-    o_c: float
-    o_alpha: float
-    epsilon_table: Floats
-    o_table: Floats
-    first: int
+    batch: int
 
 
 class Jekyll(NamedTuple):
-    """Jekyll's settings. `decay` multiplies the step factor along a trajectory: gamma (pg) or 1 (undiscounted)."""
+    """Step sizes, and `decay`, by which the step factor shrinks along a trajectory: gamma (pg) or 1 (undiscounted)."""
 
     eta: float
     eta_c: float
-    q0: float
-    softmax: bool
-    critic: int
-    mle_every: int
-    normalization: int
     decay: float
-    gamma: float
+    normalization: int
 
 
 class Hyde(NamedTuple):
-    """Hyde's settings: step size, clip from above, bonus (ucb, else count), uniform (he learns nothing and acts at random)."""
+    """Mr Hyde: step size, upper clip, bonus (ucb, else count), `uniform` (he learns nothing and acts at random).
+
+    epsilon_t and o_t are min(1, c / t^alpha), or table[t - first] where alpha is nan.
+    """
 
     eta: float
     clip: float
     ucb: bool
     uniform: bool
+    epsilon_c: float
+    epsilon_alpha: float
+    epsilon_table: Floats
+    o_c: float
+    o_alpha: float
+    o_table: Floats
+    first: int
+
+
+class Options(NamedTuple):
+    """What departs from expected SARSA on the sample and an expected softmax update without entropy or UCB.
+
+    critic : one of the constants above; `mle_every`, q0, gamma belong to MLE.     direct : parametrization.     sampled : update
+    of the action taken alone.     lam, centred : entropy.     nu_critic, nu_actor : weight of UCB in either.     row [A] : scratch.
+    """
+
+    critic: int
+    mle_every: int
+    q0: float
+    gamma: float
+    direct: bool
+    sampled: bool
+    lam: float
+    centred: bool
+    nu_critic: float
+    nu_actor: float
+    row: Floats
 
 
 class Scratch(NamedTuple):
-    """For exact evaluation inside the loop: M [S*S], inverse, v [S], pi [S, A], P [E]; M is empty where that is done outside."""
+    """For exact evaluation inside the loop: M [S*S], inverse, v [S], pi [S, A], P [E]; M is empty where that happens outside."""
 
     M: Floats
     inverse: Floats
@@ -122,8 +136,7 @@ class Scratch(NamedTuple):
 class Trace(NamedTuple):
     """What is recorded after trajectory at[i]: returns of Jekyll and of greedy Hyde, epsilon_t, steps, Hyde's trajectories, coverage.
 
-    `r` [S, A], `p0` [S], `P` [E], `next` [E] and `first` are the model for the exact evaluation. The run ends once the returns exceed
-    `stop_global` and `stop_jekyll`.
+    r [S, A], p0 [S], P [E] and gamma are the model for the exact evaluation. The run ends when both returns exceed their stops.
     """
 
     at: Ints
@@ -138,24 +151,14 @@ class Trace(NamedTuple):
     p0: Floats
     P: Floats
     gamma: float
+    uniform_hyde: bool
     stop_global: float
     stop_jekyll: float
 
 
-def edges_of(mdp: FiniteMDP) -> Edges:
-    """The edges of a known MDP, one per stored entry of P."""
-    row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
-    next_state = mdp.P.indices.astype(np.int32)
-    return Edges(
-        s=(row // mdp.n_actions).astype(np.int32), a=(row % mdp.n_actions).astype(np.int32), next=next_state,
-        r=mdp.r_next.copy(), discount=np.where(mdp.is_terminal[next_state], 0.0, mdp.gamma),
-        first=mdp.P.indptr.astype(np.int32), count=np.zeros(len(next_state), dtype=np.int64),
-    )  # fmt: skip
-
-
 def problem_of(mdp: FiniteMDP, horizon: int) -> Problem:
     """The sampler of a known MDP. The last edge of a row and the last start state get all that rounding leaves."""
-    start = np.flatnonzero(mdp.p0 > 0).astype(np.int32)
+    start = np.flatnonzero(mdp.p0 > 0).astype(np.uint32)
     cdf = mdp.P.data.copy()
     cumulate(mdp.P.indptr, cdf)
     start_cdf = mdp.p0[start]
@@ -171,12 +174,3 @@ def cumulate(first: Index, p: Floats) -> None:
             p[e] += p[e - 1]
         if first[i + 1] > first[i]:
             p[first[i + 1] - 1] = 1.0
-
-
-def tables_of(n_states: int, n_actions: int, softmax: bool, q0: float, hyde_q0: float) -> Tables:
-    """Pi uniform, theta its parameters, q = q0, Hyde's q = hyde_q0."""
-    shape = (n_states, n_actions)
-    return Tables(
-        theta=np.full(shape, 0.0 if softmax else 1.0 / n_actions), pi=np.full(shape, 1.0 / n_actions), q=np.full(shape, q0), q_hyde=np.full(shape, hyde_q0),
-        n=np.zeros(shape, dtype=np.int64), row=np.empty(n_actions),
-    )  # fmt: skip

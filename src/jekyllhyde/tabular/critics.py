@@ -13,14 +13,15 @@ from __future__ import annotations
 import numpy as np
 
 from jekyllhyde.jit import kernel
-from jekyllhyde.mdp.finite import Floats, Ints
+from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
-from jekyllhyde.tabular.arrays import Edges, Scratch, Tables
+from jekyllhyde.tabular.arrays import Q_LEARNING, Edges, Options, Scratch, Tables
+from jekyllhyde.tabular.leaf import phase
 
 LARGEST = 1e300
 
 
-@kernel
+@phase
 def expected_value(pi: Floats, q: Floats, s: int) -> float:
     """v(s) = sum_a pi(a|s) q(s, a)."""
     v = 0.0
@@ -29,7 +30,7 @@ def expected_value(pi: Floats, q: Floats, s: int) -> float:
     return v
 
 
-@kernel
+@phase
 def greedy_value(q: Floats, s: int) -> float:
     """max_a q(s, a)."""
     best = q[s, 0]
@@ -38,29 +39,23 @@ def greedy_value(q: Floats, s: int) -> float:
     return best
 
 
-@kernel
-def ucb(n: int, log_count: float) -> float:
-    """sqrt(log_count / n), with the published guard against n = 0."""
-    return np.sqrt(log_count / (n + 0.001))
+@phase
+def ucb(visits: int, log_count: float) -> float:
+    """The published bonus; its guard keeps it finite where visits = 0."""
+    return np.sqrt(log_count / (visits + 0.001))
 
 
 @kernel
-def move(q: Floats, s: int, a: int, step: float, target: float) -> bool:
-    """One step of q(s, a) towards the target; False when it left the finite numbers."""
-    value = q[s, a] + step * (target - q[s, a])
-    q[s, a] = value
-    return abs(value) < LARGEST
-
-
-@kernel
-def move_hyde(q: Floats, n: Ints, edges: Edges, e: int, step: float, clip: float, ucb_bonus: bool, log_count: float) -> bool:
-    """Hyde's Q-learning on the bonus, from edge e."""
-    s, a = edges.s[e], edges.a[e]
-    bonus = ucb(n[s, a], log_count) if ucb_bonus else 1.0 / np.sqrt(n[s, a])
-    target = bonus + edges.discount[e] * greedy_value(q, edges.next[e])
-    value = min(q[s, a] + step * (target - q[s, a]), clip)
-    q[s, a] = value
-    return value < LARGEST
+def move_critic(options: Options, tables: Tables, edges: Edges, e: int, eta_c: float, log_count: float) -> bool:
+    """Jekyll's critic on edge e under `options`; False when it left the finite numbers."""
+    s, a, s_next = edges.s[e], edges.a[e], edges.next[e]
+    q = tables.q
+    value = greedy_value(q, s_next) if options.critic == Q_LEARNING else expected_value(tables.pi, q, s_next)
+    target = edges.r[e] + edges.discount[e] * value
+    if options.nu_critic > 0.0:
+        target += options.nu_critic * ucb(tables.n[s, a], log_count)
+    q[s, a] += eta_c * (target - q[s, a])
+    return abs(q[s, a]) < LARGEST
 
 
 @kernel

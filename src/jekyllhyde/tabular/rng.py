@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.tabular.leaf import phase
 
 Words = NDArray[np.uint64]
 U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))
@@ -20,7 +20,7 @@ def stream(seed: int, run: int) -> Words:
     return np.random.SeedSequence((seed, run)).generate_state(4, np.uint64)
 
 
-@kernel
+@phase
 def uniform(words: Words) -> float:
     """The next number of the stream, uniform in [0, 1)."""
     x, y, z, w = words[0], words[1], words[2], words[3]
@@ -36,7 +36,7 @@ def uniform(words: Words) -> float:
     return np.float64(bits >> U11) * UNIT
 
 
-@kernel
+@phase
 def below(n: int, words: Words) -> int:
     """The next number of the stream, uniform in 0 .. n - 1."""
     return np.int64(uniform(words) * n)

@@ -21,40 +21,36 @@ from jekyllhyde.tabular.arrays import (
     Tables,
     Trace,
 )  # fmt: skip
+from jekyllhyde.tabular.leaf import phase
 from jekyllhyde.tabular.rng import Words, uniform
 
 
 @kernel
-def start_state(problem: Problem, words: Words) -> int:
-    """s_0 ~ p0; a single start state costs no random number."""
-    last = len(problem.start) - 1
-    if last == 0:
-        return problem.start[0]
-    return problem.start[min(np.searchsorted(problem.start_cdf, uniform(words), "right"), last)]
-
-
-@kernel
-def next_edge(first: Ints, cdf: Floats, row: int, words: Words) -> int:
-    """An edge of (s, a) = row, drawn from the model; a deterministic transition costs no random number."""
-    e, last = first[row], first[row + 1] - 1
-    if e != last:
+def start_state(start: Index, start_cdf: Floats, words: Words) -> int:
+    """s_0 ~ p0, by bisection; a single start state costs no random number."""
+    low, high = 0, len(start) - 1
+    if high > 0:
         u = uniform(words)
-        while e < last and u >= cdf[e]:
-            e += 1
-    return e
+        while low < high:
+            middle = (low + high) // 2
+            if u < start_cdf[middle]:
+                high = middle
+            else:
+                low = middle + 1
+    return start[low]
+
+
+@phase
+def next_edge(first: Index, cdf: Floats, row: int, u: float) -> int:
+    """An edge of (s, a) = row, drawn from the model by a uniform u."""
+    chosen = first[row]
+    for e in range(first[row], first[row + 1] - 1):
+        chosen += u >= cdf[e]
+    return chosen
 
 
 @kernel
-def record(
-    trace: Trace,
-    scratch: Scratch,
-    edges: Edges,
-    problem: Problem,
-    tables: Tables,
-    clock: Ints,
-    epsilon: float,
-    uniform_hyde: bool,
-) -> int:
+def record(trace: Trace, scratch: Scratch, edges: Edges, problem: Problem, tables: Tables, clock: Ints, epsilon: float) -> int:
     """Evaluate the agent exactly if it is time to; the reason to leave the loop, PAUSED when there is none."""
     i = clock[NEXT]
     if i >= len(trace.at) or clock[TRAJECTORIES] != trace.at[i]:
@@ -68,7 +64,7 @@ def record(
     trace.J_jekyll[i] = exact_return(trace, edges, scratch, tables.pi)
     trace.J_hyde[i] = np.nan
     if epsilon > 0.0:
-        greedy_policy(tables.q_hyde, scratch.pi, uniform_hyde)
+        hyde_policy(tables.q_hyde, scratch.pi, trace.uniform_hyde)
         trace.J_hyde[i] = exact_return(trace, edges, scratch, scratch.pi)
     clock[NEXT] += 1
     return verdict(trace, i)
@@ -98,15 +94,16 @@ def exact_return(trace: Trace, edges: Edges, scratch: Scratch, pi: Floats) -> fl
 
 
 @kernel
-def greedy_policy(q: Floats, pi: Floats, uniform_policy: bool) -> None:
-    """Pi greedy for q, ties to the lowest index; or uniform."""
+def hyde_policy(q: Floats, pi: Floats, is_uniform: bool) -> None:
+    """Hyde's policy: greedy for q, ties to the lowest index; or uniform."""
+    n_actions = q.shape[1]
     for s in range(q.shape[0]):
         best = 0
-        for a in range(q.shape[1]):
-            pi[s, a] = 1.0 / q.shape[1] if uniform_policy else 0.0
+        for a in range(n_actions):
+            pi[s, a] = 1.0 / n_actions if is_uniform else 0.0
             if q[s, a] > q[s, best]:
                 best = a
-        if not uniform_policy:
+        if not is_uniform:
             pi[s, best] = 1.0
 
 

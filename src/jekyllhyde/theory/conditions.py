@@ -96,7 +96,7 @@ def weight_growth(run: PlanRun) -> Growth:
         diverges=_certify(run, lambda schedule: schedule.sum_diverges),
         linear=_certify(run, lambda schedule: None if schedule.function else schedule.constant and schedule.c > 0),
         decides=decides,
-        optimal_support=support(run.mdp, optimal_actions(run.mdp.optimal())) & decides,
+        optimal_support=support(run.mdp, run.mdp.gamma, optimal_actions(run.mdp.optimal())) & decides,
     )
 
 
@@ -129,7 +129,7 @@ def _certify(run: PlanRun, lasts: Callable[[Schedule], bool | None]) -> Ints:
         verdict[density.off > 0] = 1
     if known and not purely_off_policy and density.gamma < 1.0:
         verdict[run.mdp.p0 > 0] = 1
-    never_on_policy = np.full(len(verdict), purely_off_policy) | ~support(run.mdp)
+    never_on_policy = np.full(len(verdict), purely_off_policy) | ~support(run.mdp, density.gamma)
     verdict[(verdict == 0) & never_on_policy & ((density.off == 0) | (off_policy is False))] = -1
     return verdict
 

@@ -17,8 +17,10 @@ def optimal_actions(optimum: Optimum) -> Mask:
     return mask
 
 
-def edges(mdp: FiniteMDP, actions: Mask | None = None) -> tuple[Ints, Ints]:
-    """The pairs (s, s') with p(s' | s, a) > 0 for one of the `actions` [S, A] (any action by default), as two arrays."""
+def edges(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> tuple[Ints, Ints]:
+    """The pairs (s, s') with gamma p(s' | s, a) > 0 for one of the `actions` [S, A] (any by default), as two arrays."""
+    if gamma == 0.0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
     keep = slice(None) if actions is None else actions.ravel()[row]
     return (row // mdp.n_actions)[keep], mdp.P.indices[keep].astype(np.int64)
@@ -34,8 +36,8 @@ def carry_maximum(values: Floats, source: Ints, target: Ints) -> Floats:
             return result
 
 
-def support(mdp: FiniteMDP, actions: Mask | None = None) -> Mask:
-    """The states that can be reached from p0 with these actions [S]; with the optimal ones, supp(d_{pi_star,gamma})."""
-    source, target = edges(mdp, actions)
+def support(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> Mask:
+    """The states where d_{pi,gamma} is positive for some pi that uses these actions [S]; all actions by default."""
+    source, target = edges(mdp, gamma, actions)
     reached: Mask = carry_maximum((mdp.p0 > 0).astype(np.float64), source, target) > 0
     return reached

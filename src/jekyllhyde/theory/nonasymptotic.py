@@ -76,7 +76,7 @@ def nonasymptotic(run: PlanRun) -> NonAsymptotic:
     chosen = pi[:, np.arange(pi.shape[1]), optimum.actions[decides]]
     C = float(1.0 / chosen.min() ** 2)
     mismatch = float((mdp.density(optimum.pi)[decides] / mdp.p0[decides]).max())
-    constant = 2.0 * decides.sum() * C * mismatch**2 / (run.eta.c * (1 - mdp.gamma) * d.d_bot * least_start(mdp))
+    constant = 2.0 * int(decides.sum()) * C * mismatch**2 / (run.eta.c * (1 - mdp.gamma) * d.d_bot * least_start(mdp))
     loose = constant / (1.0 - mdp.gamma) ** 3
     later = run.t >= 1
     t = run.t[later]

@@ -72,6 +72,10 @@ def table(checks: Iterable[Check]) -> str:
     return "\n".join([lines[0], "  ".join("-" * width for width in (*widths, len(rows[0][3]))), *lines[1:]])
 
 
+def _states(count: float) -> str:
+    return f"{count:.0f} state" + "s" * (count != 1)
+
+
 def _yes(holds: bool) -> Verdict:
     return "holds" if holds else "fails"
 
@@ -79,9 +83,7 @@ def _yes(holds: bool) -> Verdict:
 def _start(run: PlanRun) -> Check:
     least = least_start(run.mdp)
     missing = int((run.mdp.p0[~run.mdp.is_terminal] == 0).sum())
-    sentence = (
-        f"the least p0 is {least:.3g}" if missing == 0 else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
-    )
+    sentence = f"the least p0 is {least:.3g}" if missing == 0 else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
     return Check("A2", _yes(least > 0), "certified", sentence, {"p0_min": least})
 
 
@@ -127,15 +129,15 @@ def _uniqueness(run: PlanRun) -> Check:
     numbers = {"ties": float((found.counts > 1).sum()), "least_gap": float(run.mdp.optimal().gap.min())}
     if found.unique:
         return Check("A8", "holds", "certified", f"one optimal action per state, least gap {numbers['least_gap']:.3g}", numbers)
-    harmless = "; harmless, all their actions are optimal" if found.enough else ""
-    return Check("A8", "fails", "certified", f"{numbers['ties']:.0f} states have several optimal actions{harmless}", numbers)
+    harmless = "; harmless, every action there is optimal" if found.enough else ""
+    return Check("A8", "fails", "certified", f"several optimal actions in {_states(numbers['ties'])}{harmless}", numbers)
 
 
 def _monotone(run: PlanRun) -> Check:
     require(run, run.settings["parametrization"], "Theorem 1")
     found = monotonicity(run)
     worst = max(found.decrease_v, found.decrease_q)
-    sentence = f"the largest decrease is {worst:.2g} (rounding may explain {found.tolerance:.2g})"
+    sentence = "no decrease beyond rounding" if found.holds else f"a decrease of {worst:.2g} after t = {found.t}"
     return Check(
         "Theorem 1", _yes(found.holds), "measured", sentence, {"decrease_v": found.decrease_v, "decrease_q": found.decrease_q}
     )
@@ -161,7 +163,7 @@ def _rate(rate: SoftmaxRate) -> list[Check]:
     policy = rate.excess(rate.policy_bound, rate.policy_gap)
     per_state = rate.excess_printed
     printed, outside = float(per_state.max()), int((per_state > 1).sum())
-    where = f" in {outside} states outside supp(d_star)" if outside else ""
+    where = f" in {_states(outside)} outside supp(d_star)" if outside else ""
     return [
         Check("Theorem 4", _yes(proved <= 1), "measured", f"from t_0 = {rate.t0} on the gap is at most {proved:.2g} of the bound",
               {"t0": float(rate.t0), "excess": proved}),
@@ -189,6 +191,6 @@ def _frozen(run: PlanRun) -> Check:
     d_top = max(1.0, float(run.density.off.max())) if isinstance(run.density, Density) else 1.0
     moves = run.theta + run.eta(run.updates + 1) * d_top * run.pi * evaluation.adv != run.theta
     frozen = int((better.any(axis=1) & ~(better & moves).any(axis=1) & ~run.mdp.is_terminal).sum())
-    said = f"in {frozen} states" if frozen else "in no state"
-    said += " the policy is improvable, but the next step is lost to rounding"
+    lost = f"{_states(frozen)} would still improve, but the next step is lost to rounding"
+    said = lost if frozen else "no improvement is lost to rounding"
     return Check("Exact arithmetic", _yes(frozen == 0), "measured", said, {"states": float(frozen)})

@@ -94,7 +94,7 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
     scale = 8.0 * mdp.n_actions * spread / (1.0 - mdp.gamma)
     t, W = run.t[first + 1 :], weights[first + 1 :] - weights[first]
     e_bot = (W / (t - run.t[first])[:, None]).min(axis=0, initial=np.inf)
-    source, target = edges(mdp, best)
+    source, target = edges(mdp, mdp.gamma, best)
 
     def worst_ahead(rate: Floats) -> Floats:
         """The loss scale / (delta rate), its largest value over the states that the optimal policy reaches from each state."""
@@ -102,7 +102,7 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
             loss = np.where(np.isinf(optimum.gap), 0.0, scale / (optimum.gap * rate))
         return carry_maximum(loss, target, source)
 
-    reached = support(mdp, best)
+    reached = support(mdp, mdp.gamma, best)
     bound = worst_ahead(W)
     policy_gap, policy_bound = _policy_rate(pi[first], pi[first + 1 :], best, optimum.gap, W)
     return SoftmaxRate(

@@ -1,0 +1,44 @@
+# `make demo` and `make test` set up everything they need; nothing but Python 3.11+ and make is assumed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint format bench docs figure clean
+
+setup: .venv/.ready
+
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: setup  ## the headline figure of planning, with its verdicts
+	$(BIN)/jh figure 5a 5b --out out/demo
+
+test: setup
+	$(BIN)/python -m pytest -n auto
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+figure: setup  ## every planning figure at the paper's size, into out/figures
+	$(BIN)/jh figure all --out out/figures
+
+bench: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
+	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/peers.py
+
+docs: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf .venv out docs/_build

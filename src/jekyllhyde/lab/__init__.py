@@ -1,0 +1,1 @@
+"""Experiments: what is run, how it is scored, drawn and judged."""

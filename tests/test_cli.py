@@ -1,0 +1,204 @@
+"""`jh` as a user meets it: tables, JSON, files, and one sentence with exit status 2 for bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import jekyllhyde as jh
+from jekyllhyde.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(list(arguments))
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def test_plan_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys, "plan", "chain", "--n-states", "6", "--parametrization", "direct", "--updates", "50")
+    assert status == 0
+    assert err == ""
+    assert "PG" in out
+    assert "50 updates in" in out
+
+
+def test_plan_json_agrees_with_the_library(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "plan",
+        "chain",
+        "--n-states",
+        "6",
+        "--parametrization",
+        "direct",
+        "--density",
+        "pg",
+        "uniform",
+        "--target",
+        "0.5",
+        "--updates",
+        "15000",
+        "--json",
+    ]
+    status, out, _ = run(capsys, *arguments)
+    report = json.loads(out)
+    assert status == 0
+    assert [one["time_to_target"] for one in report["runs"]] == [205, 101]
+    assert [one["censored"] for one in report["runs"]] == [False, False]
+    assert report["J_star"] == pytest.approx(0.99**4)
+
+
+def test_plan_writes_parquet_and_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "a folder" / "ünï"
+    status, _, _ = run(capsys, *f"plan garnet --n-states 12 --density mixture pg --o 10/t --updates 30 --out {tmp_path}/x".split())
+    assert status == 0
+    status = main(["plan", "deep_sea", "--n", "4", "--updates", "3", "--out", str(folder)])
+    assert status == 0
+    table = pq.read_table(tmp_path / "x" / "plan.parquet")
+    assert table.column_names == [
+        "series",
+        "mdp",
+        "parametrization",
+        "density",
+        "o",
+        "eta",
+        "lam",
+        "convention",
+        "t",
+        "J",
+        "J_norm",
+    ]
+    assert table.num_rows == 2 * 31
+    expected = jh.plan(jh.garnet(12), density="mixture", o="10/t", updates=30)
+    np.testing.assert_array_equal(table["J"].to_numpy()[:31], expected.J)
+    assert (folder / "plan.png").read_bytes().startswith(b"\x89PNG")
+    assert not list((tmp_path / "x").glob(".*")), "temporary files are left behind"
+
+
+def test_plan_takes_gymnasium_and_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    mdp = jh.four_rooms(1, size=7)
+    mdp.save(tmp_path / "rooms.npz")
+    status, out, _ = run(capsys, "plan", str(tmp_path / "rooms.npz"), "--updates", "5", "--eta", "0.1", "--json")
+    assert status == 0
+    assert json.loads(out)["J_star"] == pytest.approx(mdp.J_star)
+    status, out, _ = run(capsys, "plan", "FrozenLake-v1", "--gamma", "0.9", "--updates", "5", "--json")
+    assert status == 0
+    assert json.loads(out)["J_star"] == pytest.approx(jh.from_gymnasium("FrozenLake-v1", gamma=0.9).J_star)
+
+
+FAULTS = {
+    "plan nowhere": "problem is 'nowhere'",
+    "plan NoSuchEnvironment-v0": "NoSuchEnvironment-v0",
+    "plan Blackjack-v1": "Blackjack-v1",
+    "plan missing.npz": "missing.npz",
+    "plan chain --density sideways": "density is 'sideways'",
+    "plan chain --density mixture": "needs o",
+    "plan chain --density mixture --o 2": "o is 2",
+    "plan chain --density mixture --o ten": "o 'ten' is not a schedule",
+    "plan chain --o 0.5": "--o is given",
+    "plan chain --eta -1": "eta is -1",
+    "plan chain --eta nan": "eta 'nan'",
+    "plan chain --updates -5": "updates is -5",
+    "plan chain --parametrization linear": "parametrization is 'linear'",
+    "plan chain --parametrization direct --lam 0.1": "lam is given",
+    "plan chain --lam -1": "lam is -1",
+    "plan chain --convention private": "convention is 'private'",
+    "plan chain --beta 1.5": "beta is 1.5",
+    "plan chain --gamma 1.5": "gamma is 1.5",
+    "plan chain --n-states 1": "n_states is 1",
+    "plan chain --level 2": "chain does not take level",
+    "plan garnet --connectivity 99": "connectivity is 99",
+    "plan four_rooms --level 3": "level is 3",
+    "plan deep_sea --n 0": "n is 0",
+    "figure 99z": "figure is '99z'",
+    "figure 7a --runs 0": "runs is 0",
+}
+
+
+@pytest.mark.parametrize("arguments", FAULTS)
+def test_bad_input_is_one_sentence_and_status_2(arguments: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, out, err = run(capsys, *arguments.split(), "--out", str(tmp_path / "out"))
+    assert status == 2
+    assert out == ""
+    assert err.startswith("jh: ")
+    assert err.count("\n") == 1
+    assert FAULTS[arguments] in err
+    assert not list(tmp_path.rglob("*.*")), "nothing is written on bad input"
+
+
+def test_unwritable_folder_is_refused_before_any_work(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    status, _, err = run(capsys, "plan", "chain", "--updates", "1000000000", "--out", str(tmp_path / "file" / "sub"))
+    assert status == 2
+    assert "cannot be written" in err
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_read_only_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *args: object, **kwargs: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "touch", refuse)  # chmod does not stop the superuser, under whom tests may run
+    status, _, err = run(capsys, "figure", "5a", "--out", str(tmp_path))
+    assert status == 2
+    assert "Permission denied" in err
+
+
+def test_corrupt_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    jh.chain(5).save(tmp_path / "chain.npz")
+    whole = (tmp_path / "chain.npz").read_bytes()
+    (tmp_path / "chain.npz").write_bytes(whole[: len(whole) // 2])
+    status, _, err = run(capsys, "plan", str(tmp_path / "chain.npz"))
+    assert status == 2
+    assert "chain.npz" in err
+
+
+def test_unknown_flags_exit_with_status_2() -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["plan", "chain", "--no-such-flag", "1"])
+    assert stopped.value.code == 2
+
+
+def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "list")
+    assert status == 0
+    assert all(name in out for name in ("chain", "garnet", "four_rooms", "deep_sea", "mixture", "softmax", "10/sqrt(t)"))
+    described = json.loads(run(capsys, "list", "--json")[1])
+    assert described["domains"]["chain"]["options"]["n_states"] == 10
+
+
+def test_figure_writes_picture_numbers_and_verdicts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, out, _ = run(capsys, "figure", "5a", "--out", str(tmp_path), "--json")
+    assert status == 0
+    assert set(json.loads(out)) == {"5a"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["5a.claims.json", "5a.csv", "5a.pdf", "5a.png"]
+    lines = (tmp_path / "5a.csv").read_text().splitlines()
+    assert lines[0] == "series,x,y,lo,hi"
+    assert len(lines) == 1 + 7 * 1000
+    claims = json.loads((tmp_path / "5a.claims.json").read_text())
+    assert {"id", "claim", "verdict", "measured"} == set(claims[0])
+    assert {claim["verdict"] for claim in claims} <= {"supported", "partly", "contradicted"}
+
+
+def test_importing_the_package_stays_light() -> None:
+    code = "import sys, jekyllhyde; print([m for m in ('jax', 'matplotlib', 'ray', 'numba', 'gymnasium') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = (
+        "import sys, jekyllhyde.cli as c; c.main(['plan', 'chain', '--updates', '5', '--json']); "
+        "print([m for m in ('jax', 'matplotlib', 'ray') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip().endswith("[]")
+
+
+def test_every_public_name_loads() -> None:
+    for name in jh.__all__:
+        assert getattr(jh, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = jh.nothing
+    assert "plan" in dir(jh)
