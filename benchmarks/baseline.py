@@ -2,9 +2,9 @@
 
     q = (I - gamma P^pi)^-1 r,   P^pi[(s, a), (s', a')] = p(s'|s, a) pi(a'|s'),   d = sum_a (p_0 pi) (I - gamma P^pi)^-1
 
-The undiscounted density inverts the same matrix with gamma = 1. Rows are projected on the simplex one by one. `lean` is the same script
-after an afternoon of care: all rows projected at once, densities from the S x S inverse. The published convention: densities
-count the visit to the terminal state, the uniform one is over the other states.
+The undiscounted density inverts the same matrix with gamma = 1. Rows are projected on the simplex one by one. `lean` is the same
+script after an afternoon of care: all rows projected at once, densities from the S x S inverse. The published convention:
+densities count the visit to the terminal state, the uniform one is over the other states.
 """
 
 from __future__ import annotations

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")  # before NumPy is imported
-
 import json
+import os
 import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # this module is imported before NumPy
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"

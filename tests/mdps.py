@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.planning.run import PlanRun
 
 Floats = NDArray[np.float64]
 
@@ -76,3 +77,13 @@ def simulate(mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int)
         state[who] = following
         discount *= mdp.gamma
     return returns, visits
+
+
+def assert_close(first: PlanRun, second: PlanRun, tolerance: float = 1e-10) -> None:
+    for name in ("J", "pi", "theta", "weights"):
+        one, other = getattr(first, name), getattr(second, name)
+        np.testing.assert_allclose(one, other, atol=tolerance * (1 + abs(other).max()), err_msg=name)
+    np.testing.assert_array_equal(first.t, second.t)
+    assert first.records.keys() == second.records.keys()
+    for name, other in second.records.items():
+        np.testing.assert_allclose(first.records[name], other, atol=tolerance * (1 + abs(other).max()), err_msg=name)

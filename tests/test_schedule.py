@@ -65,7 +65,7 @@ def test_callables() -> None:
     assert str(schedule) == "halving"
     assert schedule.sum_diverges is None
     assert not schedule.constant
-    with pytest.raises(InputError, match="gives a value that is not finite"):
+    with pytest.raises(InputError, match="gives nan; values are numbers of at least 0"):
         parse(lambda t: np.nan)(1)
 
 

@@ -102,6 +102,13 @@ def test_unreachable_states_fail_c4_on_policy() -> None:
     assert named(plan(bandits(2), density="pg", updates=3, record=theory.RECORD))["C4"].verdict == "fails"
 
 
+def test_with_gamma_0_successors_do_not_count() -> None:
+    mdp = FiniteMDP(np.tile([0.0, 1.0], (2, 2, 1)), [[1.0, 0.0], [1.0, 0.0]], gamma=0.0)
+    growth = theory.weight_growth(plan(mdp, density="pg", updates=3))
+    assert growth.diverges.tolist() == [1, -1]
+    assert growth.optimal_support.tolist() == [True, False]
+
+
 @pytest.mark.parametrize(("alpha", "verdict"), [(0.0, "holds"), (0.5, "holds"), (1.0, "open"), (2.0, "fails")])
 def test_measured_exponent_is_that_of_the_weights(alpha: float, verdict: str) -> None:
     def density(t: int, mdp: FiniteMDP, pi: Floats, evaluation: Evaluation) -> Floats:
@@ -242,6 +249,20 @@ def test_finding_theorem_4_as_printed_fails_outside_the_support() -> None:
     assert checks["Theorem 4, as printed"].verdict == "fails"
     assert checks["Theorem 4, as printed"].numbers["states"] == 1
     assert checks["Theorem 4"].verdict == "holds"
+
+
+def test_finding_the_other_reading_of_theorem_4_fails_on_the_support() -> None:
+    """With the sum outside the minimum, a state's own weight would count; but its gap is mostly that of its successor."""
+    P = np.zeros((3, 2, 3))
+    P[0, 0, 1] = P[0, 1, 2] = P[1, 0, 2] = P[1, 1, 2] = 1.0
+    mdp = FiniteMDP(P, [[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]], gamma=0.5, terminal=[2])
+    times = LOG_TIMES[LOG_TIMES <= 20_000]
+    run = plan(mdp, density=np.array([1.0, 1e-5, 0.0]), eta=1.0, updates=20_000, record=theory.RECORD, record_at=times)
+    rate = theory.softmax_rate(run)
+    assert rate.support.tolist() == [True, True, False]
+    own = 8 * 2 * 1.0 / (0.5 * 1.0 * (rate.t - rate.t0))  # |A| = 2, v_top - v_bot = delta = 1, eta d = 1
+    assert rate.gap[-1, 0] > 100 * own[-1]
+    assert rate.excess(rate.bound) <= 1
 
 
 def test_finding_t0_needs_v_as_well_as_q() -> None:
@@ -410,6 +431,14 @@ def test_check_says_what_to_record() -> None:
     assert checks["Theorem 1"].verdict == "n/a"
     assert "record=['v']" in checks["Theorem 1"].sentence
     assert checks["C7"].verdict == "n/a"
+
+
+def test_check_survives_runs_with_hardly_any_record() -> None:
+    for parametrization in ("direct", "softmax"):
+        for times, updates in (([], 5), ([5], 5), ([0], 0)):
+            run = plan(chain(4), parametrization=parametrization, updates=updates, record=theory.RECORD, record_at=times)
+            assert named(run)["Theorem 1"].sentence == f"the run has {len(times)} recorded times; monotonicity takes two or more"
+    assert "no time" in named(plan(chain(4), updates=5, record=theory.RECORD, record_at=[]))["C7"].sentence
 
 
 def test_finding_a_large_step_freezes_softmax_although_c4_holds() -> None:

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from jekyllhyde.errors import InputError
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?"
-_DECAY = re.compile(rf"({_NUMBER})\s*/\s*(?:(sqrt)\(\s*t\s*\)|t(?:\s*(?:\^|\*\*)\s*\(?\s*({_NUMBER})\s*\)?)?)")
+_POWER = rf"\s*(?:\^|\*\*)\s*(?:({_NUMBER})|\(\s*({_NUMBER})\s*\))"
+_DECAY = re.compile(rf"({_NUMBER})\s*/\s*(?:(sqrt)\(\s*t\s*\)|t(?:{_POWER})?)")
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class Schedule:
         if self.function is None:
             return np.full(count, self.c) if self.alpha == 0.0 else self.c / t**self.alpha
         values = np.array([float(self.function(int(k))) for k in t])
-        if not np.isfinite(values).all():
-            raise InputError(f"the schedule {self} gives a value that is not finite")
+        if not (np.isfinite(values).all() and (values >= 0).all()):
+            raise InputError(
+                f"the schedule {self} gives {values[~(values >= 0) | ~np.isfinite(values)][0]}; values are numbers of at least 0"
+            )
         return values
 
     @property
@@ -81,16 +84,16 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
     if callable(value):
         return Schedule(math.nan, function=value)
     text = str(value).strip()
-    if match := _DECAY.fullmatch(text):
-        c, root, exponent = match.groups()
-        return Schedule(float(c), 0.5 if root else float(exponent) if exponent else 1.0)
+    match = _DECAY.fullmatch(text)
     try:
-        c_value = float(text)
+        c = float(match[1] if match else text)
     except ValueError:
-        c_value = math.nan
-    if not math.isfinite(c_value):
+        c = math.nan
+    if not math.isfinite(c):
         raise InputError(f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"')
-    return Schedule(c_value)
+    if match is None:
+        return Schedule(c)
+    return Schedule(c, 0.5 if match[2] else float(match[3] or match[4] or 1.0))
 
 
 def probability(value: ScheduleLike, field: str) -> Schedule:

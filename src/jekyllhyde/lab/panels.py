@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from jekyllhyde.errors import check_choice, check_count
 from jekyllhyde.mdp.domains import chain
@@ -20,6 +21,7 @@ from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import Progress, plan
 
 CAP = 15_000
+BATCH = 100
 BASE = (
     ("PG", {"density": "pg"}),
     ("undiscounted", {"density": "undiscounted"}),
@@ -94,8 +96,9 @@ def _curve_panel(
 ) -> Panel:  # fmt: skip
     softmax = parametrization == "softmax"
     settings = {"parametrization": parametrization, "eta": 10.0 if softmax else 1.0, "updates": updates}
+    x = np.arange(0.0, updates + 1, 1 if sample == 1 else 5)
     return Panel(
-        name, "curve", "updates", np.arange(updates + 1.0), problem, lambda _: settings, BASE + ENTROPY if softmax else BASE, title,
+        name, "curve", "updates", x, problem, lambda _: settings, BASE + ENTROPY if softmax else BASE, title,
         sample=sample, statistic=statistic,
     )  # fmt: skip
 
@@ -135,11 +138,14 @@ def run_panel(name: str, runs: int | None = None, progress: Progress | None = No
     count = 1 if panel.sample == 1 else panel.sample if runs is None else check_count(runs, "runs", 1)
     if panel.kind == "time":
         return _times(panel, progress)
-    mdps = [panel.problem(0.0, seed) for seed in range(count)]
     y, lo, hi = {}, {}, {}
     for label, own in panel.series:
         settings: Any = panel.settings(0.0) | own
-        J = np.array([run.J_norm for run in plan(mdps, **settings, progress=progress)])
+        J = np.empty((count, len(panel.x)))
+        for start in range(0, count, BATCH):  # a batch at a time, since a run keeps every return
+            mdps = [panel.problem(0.0, seed) for seed in range(start, min(start + BATCH, count))]
+            for i, run in enumerate(plan(mdps, **settings, progress=progress)):
+                J[start + i] = run.J_norm[panel.x.astype(int)]
         y[label], lo[label], hi[label] = summarize(J, panel.statistic)
     return Curves(panel, count, panel.x, y, lo, hi)
 
@@ -157,18 +163,20 @@ def _times(panel: Panel, progress: Progress | None) -> Curves:
     return Curves(panel, 1, panel.x, y, y, y, censored)
 
 
-def summarize(J: Floats, statistic: str, draws: int = 500) -> tuple[Floats, Floats, Floats]:
-    """Mean or decile over runs (first axis) with a 95 % bootstrap interval; runs are the resampling unit."""
+def summarize(J: Floats, statistic: str, draws: int = 1000) -> tuple[Floats, Floats, Floats]:
+    """Mean or decile over runs (first axis) with a 95 % interval; runs are the unit.
 
-    def of(sample: Floats) -> Floats:
-        return sample.mean(axis=0) if statistic == "mean" else np.quantile(sample, 0.1, axis=0)
-
-    y = of(J)
-    if len(J) == 1:
-        return y, y, y
-    rng = np.random.default_rng(0)
-    boot = np.empty((draws, J.shape[1]), dtype=np.float32)
-    for i in range(draws):
-        boot[i] = of(J[rng.integers(len(J), size=len(J))])
-    lo, hi = np.quantile(boot, [0.025, 0.975], axis=0)
-    return y, lo, hi
+    The mean's interval is a percentile bootstrap. The decile's lies between two order statistics: the number of runs below the true
+    decile is binomial(n, 0.1), whatever the distribution.
+    """
+    n = len(J)
+    if statistic == "mean":
+        y = J.mean(axis=0)
+        if n == 1:
+            return y, y, y
+        resampled = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=draws) @ J / n
+        lo, hi = np.quantile(resampled, [0.025, 0.975], axis=0)
+        return y, lo, hi
+    ordered = np.sort(J, axis=0)
+    low, high = (int(stats.binom.ppf(p, n, 0.1)) for p in (0.025, 0.975))
+    return np.quantile(ordered, 0.1, axis=0), ordered[max(low - 1, 0)], ordered[min(high, n - 1)]

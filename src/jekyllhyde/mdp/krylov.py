@@ -1,8 +1,8 @@
 """Compiled leaf: BiCGSTAB for (I - gamma P) x = b with P sparse, scaled by the diagonal.
 
-Every vector operation is fused with its neighbours and with the inner products it feeds, so that an iteration is two sparse products and
-three passes over memory. P comes as CSR arrays, that of a transposed system too. Sums are taken in order, so results depend neither
-on threads nor on the machine's vector width. Unsigned indices spare a test for negative ones at every access: twice the speed.
+Every vector operation is fused with its neighbours and with the inner products it feeds: an iteration is two sparse products
+and three passes over memory. P comes as CSR arrays, that of a transposed system too. Sums are taken in order, so results depend
+neither on threads nor on the vector width. Unsigned indices spare a test for negative ones at every access: twice the speed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _row(indptr: Ints, indices: Ints, data: Floats, x: Floats, i: int) -> float:
 
 @kernel
 def residual_of(indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floats, x: Floats, out: Floats) -> float:
-    """out = b - (I - gamma P) x; returns its largest absolute entry."""
+    """Set out = b - (I - gamma P) x; returns its largest absolute entry."""
     largest = 0.0
     for i in range(ZERO, np.uint64(len(x))):
         out[i] = b[i] - (x[i] - gamma * _row(indptr, indices, data, x, i))
@@ -41,7 +41,7 @@ def residual_of(indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floa
 def _apply(
     indptr: Ints, indices: Ints, data: Floats, gamma: float, scale: Floats, x: Floats, y: Floats, out: Floats
 ) -> tuple[float, float]:
-    """out = scale (I - gamma P) x; returns out . y and out . out."""
+    """Set out = scale (I - gamma P) x; returns out . y and out . out."""
     with_y, with_itself = 0.0, 0.0
     for i in range(ZERO, np.uint64(len(x))):
         value = scale[i] * (x[i] - gamma * _row(indptr, indices, data, x, i))
@@ -57,13 +57,17 @@ def bicgstab(
 ) -> int:
     """Add to x the correction that takes `rest` = b - A x [n], overwritten, below `goal`; returns the iterations made.
 
-    `scale` [n] holds the reciprocal diagonal. The caller checks the true residual: the recurrence drifts from it by rounding.
+    `scale` [n] holds the reciprocal diagonal. The usual shadow, the first residual, is often zero in all but a few states and then
+    orthogonal to the next ones, which ends the iteration; a dense one is not. The caller checks the true residual: the recurrence
+    drifts from it by rounding.
     """
     n = len(x)
     r = rest
     for i in range(n):
         r[i] *= scale[i]
-    shadow, p, v, t = r.copy(), np.zeros(n), np.zeros(n), np.empty(n)
+    shadow, p, v, t = np.empty(n), np.zeros(n), np.zeros(n), np.empty(n)
+    for i in range(n):
+        shadow[i] = 1.0 + (0.6180339887498949 * i) % 1.0
     rho, alpha, omega = 1.0, 1.0, 1.0
     rho_next = 0.0
     for i in range(n):

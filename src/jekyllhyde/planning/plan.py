@@ -19,7 +19,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, check_number
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.elimination import plan_elimination
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
@@ -119,6 +119,8 @@ def plan(
     }  # fmt: skip
     if isinstance(mdp, FiniteMDP):
         return _run(_job(mdp, density=density, o=o, eta=eta, lam=lam, **common), progress)
+    if not isinstance(mdp, Sequence) or not all(isinstance(one, FiniteMDP) for one in mdp):
+        raise InputError(f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them")
     varied = _broadcast({"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam})
     jobs = [_job(**one, **common) for one in varied]
     workers = check_count(threads, "threads", 1) if threads is not None else len(os.sched_getaffinity(0))
@@ -166,17 +168,18 @@ def _job(
     check_choice(convention, "convention", CONVENTIONS)
     check_choice(engine, "engine", ENGINES)
     updates = check_count(updates, "updates", 0)
-    if not (np.isfinite(lam) and lam >= 0):
-        raise InputError(f"lam is {lam}; the entropy weight must be a number of at least 0")
+    lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
     if lam > 0 and parametrization == "direct":
         raise InputError('lam is given, but the direct parametrization has no entropy term; use "softmax"')
-    if target is not None and not np.isfinite(target):
-        raise InputError(f"target is {target}; it must be a normalized return, usually in (0, 1)")
+    if target is not None:
+        target = check_number(target, "target", "a normalized return, usually in (0, 1)")
     for name in (record,) if isinstance(record, str) else record:
         check_choice(name, "record", RECORDABLE)
     resolved = resolve(density, mdp, o, convention)
     if engine == "compiled" and not isinstance(resolved, Density):
         raise InputError("engine 'compiled' takes the built-in densities and arrays; a callable density needs 'reference'")
+    if engine == "compiled" and mdp.gamma == 1.0:
+        raise InputError("engine 'compiled' needs gamma below 1, it does not check that a policy ends; use 'reference'")
     small = mdp.n_states <= DENSE_LIMIT and isinstance(resolved, Density) and mdp.gamma < 1.0
     settings = {
         "mdp": mdp.name, "parametrization": parametrization,

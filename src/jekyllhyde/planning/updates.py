@@ -41,15 +41,15 @@ def project_row(x: Floats, s: int, work: Floats) -> None:
                 work[j] = work[j - 1]
                 j -= 1
             work[j] = value
-    total, tau = 0.0, 0.0
+    top, total, tau = work[0], 0.0, 0.0  # counted from the largest entry, so that huge entries keep their differences
     for i in range(n):
-        total += work[i]
+        total += work[i] - top
         candidate = (total - 1.0) / (i + 1)
-        if work[i] <= candidate:
+        if work[i] - top <= candidate:
             break
         tau = candidate
     for i in range(n):
-        x[s, i] = max(x[s, i] - tau, 0.0)
+        x[s, i] = max((x[s, i] - top) - tau, 0.0)
 
 
 @kernel

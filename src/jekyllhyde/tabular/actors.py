@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from jekyllhyde.jit import kernel
-from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.planning.updates import project_row
-from jekyllhyde.tabular.arrays import Edges, Options, Tables
+from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.tabular.critics import expected_value
 from jekyllhyde.tabular.leaf import phase
+
+TINY = 1e-300
 
 
 @phase
@@ -67,36 +67,67 @@ def softmax_row(theta: Floats, pi: Floats, s: int) -> None:
         pi[s, a] *= scale
 
 
-@kernel
-def improve(options: Options, tables: Tables, edges: Edges, e: int, step: float, log_t: float) -> None:
-    """The policy update in the state of edge e under `options`."""
-    theta, pi, q, n, work = tables.theta, tables.pi, tables.q, tables.n, options.row
-    s, taken = edges.s[e], edges.a[e]
-    baseline, mean_entropy = 0.0, 0.0
-    for a in range(len(work)):
-        bonus = options.nu_actor * np.sqrt(log_t / max(n[s, a], 1)) if options.nu_actor > 0.0 else 0.0
-        entropy = -options.lam * np.log(pi[s, a]) if options.lam > 0.0 and pi[s, a] > 0.0 else 0.0
-        baseline += pi[s, a] * (q[s, a] + bonus)
-        mean_entropy += pi[s, a] * entropy
-        work[a] = q[s, a] + bonus + entropy
-        if options.sampled and a == taken:
-            value = expected_value(pi, q, edges.next[e])
-            work[a] = edges.r[e] + edges.discount[e] * value + bonus + entropy
-    if options.centred:
-        baseline += mean_entropy
-    taken_pi = pi[s, taken]
-    for a in range(len(work)):
-        if options.sampled and options.direct:
-            theta[s, a] += step * work[a] if a == taken else 0.0
-        elif options.sampled:
-            theta[s, a] += step * work[taken] * taken_pi * ((a == taken) - pi[s, a])
-        elif options.direct:
-            theta[s, a] += step * work[a]
-        else:
-            theta[s, a] += step * pi[s, a] * (work[a] - baseline)
-    if options.direct:
-        project_row(theta, s, work)
-        for a in range(len(work)):
-            pi[s, a] = theta[s, a]
+@phase
+def improve(theta: Floats, pi: Floats, q: Floats, s: int, step: float) -> None:
+    """The expected update with softmax, without entropy or bonus."""
+    v = expected_value(pi, q, s)
+    for a in range(q.shape[1]):
+        theta[s, a] += step * pi[s, a] * (q[s, a] - v)
+    softmax_row(theta, pi, s)
+
+
+@phase
+def improve_softmax(
+    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, s: int, step: float, lam: float, centred: bool, nu: float, log_t: float
+) -> None:  # fmt: skip
+    """The expected update with softmax; entropy weight lam, and the bonus nu sqrt(log t / n(s, a)) added to q(s, a)."""
+    baseline = 0.0
+    for a in range(q.shape[1]):
+        value = q[s, a] + nu * np.sqrt(log_t / max(n[s, a], 1))
+        entropy = -lam * np.log(max(pi[s, a], TINY))
+        baseline += pi[s, a] * (value + entropy if centred else value)
+        work[a] = value + entropy
+    for a in range(q.shape[1]):
+        theta[s, a] += step * pi[s, a] * (work[a] - baseline)
+    softmax_row(theta, pi, s)
+
+
+@phase
+def improve_direct(theta: Floats, pi: Floats, q: Floats, n: Ints, s: int, step: float, nu: float, log_t: float) -> None:
+    """The expected update with the direct parametrization."""
+    for a in range(q.shape[1]):
+        theta[s, a] += step * (q[s, a] + nu * np.sqrt(log_t / max(n[s, a], 1)))
+    project_row(theta, pi, s)
+
+
+@phase
+def improve_sampled(theta: Floats, pi: Floats, s: int, taken: int, target: float, step: float, direct: bool) -> None:
+    """The sampled update: the action taken, towards its one-step target."""
+    p = pi[s, taken]
+    for a in range(theta.shape[1]):
+        is_taken = 1.0 if a == taken else 0.0
+        theta[s, a] += step * target * (is_taken if direct else p * (is_taken - pi[s, a]))
+    if direct:
+        project_row(theta, pi, s)
     else:
         softmax_row(theta, pi, s)
+
+
+@kernel
+def project_row(theta: Floats, pi: Floats, s: int) -> None:
+    """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0) with tau such that it sums to 1.
+
+    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends when all that are in stay positive.
+    Entries of -inf (actions that do not exist) are never in.
+    """
+    tau, members, before = -np.inf, 0, -1
+    while members != before:
+        before, members, total = members, 0, -1.0
+        for a in range(theta.shape[1]):
+            if theta[s, a] > tau:
+                members += 1
+                total += theta[s, a]
+        tau = total / members
+    for a in range(theta.shape[1]):
+        pi[s, a] = max(theta[s, a] - tau, 0.0)
+        theta[s, a] = pi[s, a] if theta[s, a] > -np.inf else theta[s, a]

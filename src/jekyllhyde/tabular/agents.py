@@ -22,13 +22,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 
 if TYPE_CHECKING:
-    from jekyllhyde.tabular.stepwise import Learner
+    from jekyllhyde.mdp.finite import Floats
+    from jekyllhyde.tabular.stepwise import Episodes, Learner
 
 CONVENTIONS = ("published", "paper")
 DENSITIES = ("pg", "undiscounted")
@@ -120,9 +124,57 @@ class TabularAgent:
         if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value) and allowed(value)):
             raise InputError(f"{name} is {value!r}; it must be {words}")
 
-    def learn(self, env: Any, steps: int, **kwargs: Any) -> Any:
-        """Learn step by step from a Gymnasium environment."""
-        raise NotImplementedError
+    # Step by step, on an environment without a model.
+
+    def learn(self, env: Any, steps: int, progress: Callable[[int], None] | None = None) -> Episodes:
+        """Learn from `steps` steps of a Gymnasium environment, going on where the last call stopped; the episodes that ended."""
+        from jekyllhyde.tabular.stepwise import Learner, describe
+
+        check_count(steps, "steps", 0)
+        description = describe(env)
+        if not self._learner:
+            self._learner.append(Learner(self, *description))
+        return self._learner[0].learn(env, steps, progress or (lambda n: None))
+
+    def predict(self, observation: int, deterministic: bool = True) -> int:
+        """Jekyll's action: his most probable one, or one drawn from his policy (which moves the agent's random stream on)."""
+        from jekyllhyde.tabular.stepwise import predict
+
+        return predict(self.learner, observation, deterministic)
+
+    def save(self, path: str | Path) -> None:
+        """Write settings and everything learned to one file (npz and JSON, no pickle)."""
+        from jekyllhyde.tabular.files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an agent that `save` wrote; learning goes on exactly where it stopped."""
+        from jekyllhyde.tabular.files import load
+
+        return load(cls, path)
+
+    @property
+    def learner(self) -> Learner:
+        """What was learned step by step."""
+        if not self._learner:
+            raise InputError("this agent has not learned yet; call learn(env, steps) first")
+        return self._learner[0]
+
+    @property
+    def pi(self) -> Floats:
+        """Jekyll's policy [S, A], as learned step by step."""
+        return self.learner.state.tables.pi
+
+    @property
+    def q(self) -> Floats:
+        """Jekyll's critic [S, A], as learned step by step."""
+        return self.learner.state.tables.q
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies of all arrays that learning changes."""
+        return self.learner.arrays()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ import numpy as np
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
-from jekyllhyde.tabular.arrays import Q_LEARNING, Edges, Options, Scratch, Tables
+from jekyllhyde.tabular.arrays import Edges, Scratch, Tables
 from jekyllhyde.tabular.leaf import phase
 
 LARGEST = 1e300
@@ -43,19 +43,6 @@ def greedy_value(q: Floats, s: int) -> float:
 def ucb(visits: int, log_count: float) -> float:
     """The published bonus; its guard keeps it finite where visits = 0."""
     return np.sqrt(log_count / (visits + 0.001))
-
-
-@kernel
-def move_critic(options: Options, tables: Tables, edges: Edges, e: int, eta_c: float, log_count: float) -> bool:
-    """Jekyll's critic on edge e under `options`; False when it left the finite numbers."""
-    s, a, s_next = edges.s[e], edges.a[e], edges.next[e]
-    q = tables.q
-    value = greedy_value(q, s_next) if options.critic == Q_LEARNING else expected_value(tables.pi, q, s_next)
-    target = edges.r[e] + edges.discount[e] * value
-    if options.nu_critic > 0.0:
-        target += options.nu_critic * ucb(tables.n[s, a], log_count)
-    q[s, a] += eta_c * (target - q[s, a])
-    return abs(q[s, a]) < LARGEST
 
 
 @kernel

@@ -21,12 +21,47 @@ import numpy as np
 
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.tabular.actors import greedy_action, improve, sample_action, softmax_row
-from jekyllhyde.tabular.arrays import (
-    CONTROL, CURRENT, DIVERGED, EDGE, ENDED, FACTOR, FACTOR_SUM, HYDE_TRAJECTORIES, K, MLE, NEXT, PAPER, PAUSED, PUBLISHED,
-    SIZE_HYDE, SIZE_JEKYLL, STATE, STEPS, TRAJECTORIES, Buffers, Edges, Hyde, Jekyll, Options, Problem, Scratch, Tables, Trace,
+from jekyllhyde.tabular.actors import (
+    TINY,
+    greedy_action,
+    improve,
+    improve_direct,
+    improve_sampled,
+    improve_softmax,
+    sample_action,
 )  # fmt: skip
-from jekyllhyde.tabular.critics import LARGEST, expected_value, fit_model, greedy_value, move_critic, ucb
+from jekyllhyde.tabular.arrays import (
+    CONTROL,
+    CURRENT,
+    DIVERGED,
+    EDGE,
+    ENDED,
+    FACTOR,
+    FACTOR_SUM,
+    HYDE_TRAJECTORIES,
+    MLE,
+    NEXT,
+    PAPER,
+    PAUSED,
+    PUBLISHED,
+    Q_LEARNING,
+    SIZE_HYDE,
+    SIZE_JEKYLL,
+    STATE,
+    STEPS,
+    TRAJECTORIES,
+    Buffers,
+    Edges,
+    Hyde,
+    Jekyll,
+    K,
+    Options,
+    Problem,
+    Scratch,
+    Tables,
+    Trace,
+)  # fmt: skip
+from jekyllhyde.tabular.critics import LARGEST, expected_value, fit_model, greedy_value, ucb
 from jekyllhyde.tabular.leaf import phase
 from jekyllhyde.tabular.replay import pick, store
 from jekyllhyde.tabular.rng import Words, uniform
@@ -54,6 +89,8 @@ def advance(
     if hyde is not None:
         eta_hyde, clip, ucb_bonus, uniform_hyde, epsilon_c, epsilon_alpha, epsilon_table, o_c, o_alpha, o_table, table_first = hyde
     eta, eta_c, eta_hyde = eta / batch, eta_c / batch, eta_hyde / batch
+    if options is not None:
+        critic, mle_every, q0, gamma, direct, sampled, lam, centred, nu_critic, nu_actor, work = options
     if problem is not None:
         cdf, start, start_cdf, terminal, horizon = problem
         due = trace.at[clock[NEXT]]
@@ -88,9 +125,9 @@ def advance(
         if hyde is not None:
             o = value_at(o_c, o_alpha, o_table, table_first, t)
         if options is not None:
-            log_t = np.log(t)
-            if options.critic == MLE and t % options.mle_every == 0:
-                fit_model(tables, edges, scratch, options.gamma, options.q0)
+            log_t = np.log(t) if nu_actor > 0.0 else 0.0
+            if critic == MLE and t % mle_every == 0:
+                fit_model(tables, edges, scratch, gamma, q0)
         for _ in range(batch):
             # Draw.
             drawn = e
@@ -108,11 +145,18 @@ def advance(
             s_i, a_i, next_i = e_s[drawn], e_a[drawn], e_next[drawn]
             # Jekyll's critic.
             if options is None:
-                q_new = q[s_i, a_i] + eta_c * (e_r[drawn] + e_discount[drawn] * expected_value(pi, q, next_i) - q[s_i, a_i])
+                target = e_r[drawn] + e_discount[drawn] * expected_value(pi, q, next_i)
+                q_new = q[s_i, a_i] + eta_c * (target - q[s_i, a_i])
                 q[s_i, a_i] = q_new
                 finite &= abs(q_new) < LARGEST
-            elif options.critic != MLE:
-                finite &= move_critic(options, tables, edges, e if options.critic == CURRENT else drawn, eta_c, log_count)
+            elif critic != MLE:
+                used = e if critic == CURRENT else drawn
+                s_c, a_c, next_c = e_s[used], e_a[used], e_next[used]
+                value = greedy_value(q, next_c) if critic == Q_LEARNING else expected_value(pi, q, next_c)
+                target = e_r[used] + e_discount[used] * value + nu_critic * ucb(n[s_c, a_c], log_count)
+                q_new = q[s_c, a_c] + eta_c * (target - q[s_c, a_c])
+                q[s_c, a_c] = q_new
+                finite &= abs(q_new) < LARGEST
             # Hyde's critic.
             if hyde is not None:
                 if not uniform_hyde:
@@ -121,12 +165,15 @@ def advance(
                     q_hyde[s_i, a_i] = min(q_hyde[s_i, a_i] + eta_hyde * (target - q_hyde[s_i, a_i]), clip)
             # Jekyll's actor.
             if options is None:
-                v = expected_value(pi, q, s_i)
-                for b in range(n_actions):
-                    theta[s_i, b] += step * pi[s_i, b] * (q[s_i, b] - v)
-                softmax_row(theta, pi, s_i)
+                improve(theta, pi, q, s_i, step)
+            elif sampled:
+                target = e_r[drawn] + e_discount[drawn] * expected_value(pi, q, next_i)
+                target += nu_actor * np.sqrt(log_t / n[s_i, a_i]) - lam * np.log(max(pi[s_i, a_i], TINY))
+                improve_sampled(theta, pi, s_i, a_i, target, step, direct)
+            elif direct:
+                improve_direct(theta, pi, q, n, s_i, step, nu_actor, log_t)
             else:
-                improve(options, tables, edges, drawn, step, log_t)
+                improve_softmax(theta, pi, q, n, work, s_i, step, lam, centred, nu_actor, log_t)
         if not finite:
             reason = DIVERGED
             break

@@ -11,7 +11,18 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.agents import CRITICS, NORMALIZATIONS, TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.arrays import (
-    SIZE_HYDE, SIZE_JEKYLL, STEPS, Buffers, Edges, Hyde, Index, Jekyll, Options, Tables,
+    SIZE_HYDE,
+    SIZE_JEKYLL,
+    STEPS,
+    Buffers,
+    Edges,
+    Hyde,
+    Index,
+    Jekyll,
+    Options,
+    Scratch,
+    Tables,
+    Trace,
 )  # fmt: skip
 from jekyllhyde.tabular.rng import Words, stream
 
@@ -32,7 +43,7 @@ class State:
 
 
 def initial_state(agent: TabularAgent, n_states: int, n_actions: int, seed: int, run: int) -> State:
-    """pi uniform, q = q0, Hyde's q = hyde_q0, nothing seen."""
+    """A uniform policy, q = q0, Hyde's q = hyde_q0, nothing seen."""
     shape = (n_states, n_actions)
     uniform = np.full(shape, 1.0 / n_actions)
     tables = Tables(
@@ -109,3 +120,14 @@ def edges_of(mdp: FiniteMDP) -> Edges:
         r=mdp.r_next.copy(), discount=np.where(mdp.is_terminal[next_state], 0.0, mdp.gamma),
         first=mdp.P.indptr.astype(np.uint32), count=np.zeros(len(next_state), dtype=np.int64),
     )  # fmt: skip
+
+
+def empty_scratch() -> Scratch:
+    """No room to evaluate inside the loop."""
+    return Scratch(EMPTY, EMPTY, EMPTY, np.empty((0, 0)), EMPTY)
+
+
+def empty_trace() -> Trace:
+    """Nothing to evaluate."""
+    none = np.zeros(0, dtype=np.int64)
+    return Trace(none, EMPTY, EMPTY, EMPTY, none, none, none, none, np.empty((0, 0)), EMPTY, EMPTY, 0.0, False, np.inf, np.inf)

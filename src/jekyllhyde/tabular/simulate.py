@@ -16,6 +16,7 @@ from jekyllhyde.tabular.arrays import (
     STEPS,
     TRAJECTORIES,
     Edges,
+    Index,
     Problem,
     Scratch,
     Tables,

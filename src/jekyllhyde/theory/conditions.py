@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from jekyllhyde.errors import check_choice
+from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.run import PlanRun
@@ -33,6 +33,14 @@ from jekyllhyde.schedule import Schedule
 from jekyllhyde.theory.graph import Mask, optimal_actions, support
 
 MARGIN = 0.1  # how far from 0 (or from 1) a measured exponent must be before it counts
+
+
+def some_records(run: PlanRun, name: str) -> Floats:
+    """A recorded quantity [n, ...] with n of at least 1."""
+    recorded = run.record(name)
+    if len(recorded) == 0:
+        raise InputError(f"{name!r} was recorded at no time; give plan some times in record_at")
+    return recorded
 
 
 def learning_rate(parametrization: str, gamma: float, n_actions: int) -> float:
@@ -101,7 +109,7 @@ def weight_growth(run: PlanRun) -> Growth:
 
 
 def _exponent(run: PlanRun) -> Floats:
-    times, weights = run.t, run.records.get("weights", np.zeros((0, run.mdp.n_states)))
+    times, weights = run.t, run.records.get("weights", np.zeros(0)).reshape(-1, run.mdp.n_states)
     keep = (times >= 1) & (times < run.updates)
     times, weights = np.append(times[keep], run.updates), np.vstack([weights[keep], run.weights])
     t = [int(abs(times - run.updates / k).argmin()) for k in (4, 2, 1)]
@@ -153,7 +161,7 @@ def density_range(run: PlanRun) -> DensityRange:
     if isinstance(density, Density) and density.o.constant and density.o.c > 0 and density.off[decides].min() > 0:
         o, off = density.o.c, density.off[decides]
         return DensityRange(float(o * off.min()), float(o * off.max() + 1.0 - o), True, 0.0)
-    d = run.record("d")[:, decides]
+    d = some_records(run, "d")[:, decides]
     half = int(abs(run.t - run.t[-1] / 2).argmin())
     trend = 0.0
     if 0 < run.t[half] < run.t[-1] and d[half].min() > 0:

@@ -24,7 +24,7 @@ import numpy as np
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.planning.run import PlanRun
-from jekyllhyde.theory.conditions import density_range, least_start, uniqueness
+from jekyllhyde.theory.conditions import density_range, least_start, some_records, uniqueness
 from jekyllhyde.theory.theorems import require
 
 
@@ -72,7 +72,7 @@ def nonasymptotic(run: PlanRun) -> NonAsymptotic:
     if not run.eta.constant or run.eta.c > step * (1 + 1e-9):
         raise InputError(f"eta is {run.eta}; the bound for every t takes a constant of at most {step:.6g}")
 
-    pi = run.record("pi")[:, decides]
+    pi = some_records(run, "pi")[:, decides]
     chosen = pi[:, np.arange(pi.shape[1]), optimum.actions[decides]]
     C = float(1.0 / chosen.min() ** 2)
     mismatch = float((mdp.density(optimum.pi)[decides] / mdp.p0[decides]).max())

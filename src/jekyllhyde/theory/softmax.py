@@ -31,7 +31,7 @@ import numpy as np
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.planning.run import PlanRun
-from jekyllhyde.theory.conditions import uniqueness
+from jekyllhyde.theory.conditions import some_records, uniqueness
 from jekyllhyde.theory.graph import Mask, carry_maximum, edges, optimal_actions, support
 from jekyllhyde.theory.theorems import ROUNDING, first_for_good, require
 
@@ -82,7 +82,7 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
         raise InputError("gamma is 1; Theorem 4 takes one below 1")
     if not uniqueness(mdp).enough:
         raise InputError("Theorem 4 needs A8: some state has several optimal actions and a worse one")
-    v, q, pi, weights = (run.record(name) for name in ("v", "q", "pi", "weights"))
+    v, q, pi, weights = (some_records(run, name) for name in ("v", "q", "pi", "weights"))
     gap_q = abs(optimum.q - q).max(axis=2) <= optimum.gap / 2
     first_q = first_for_good(gap_q.all(axis=1))
     first = first_for_good((gap_q & (optimum.v - v <= optimum.gap / 2)).all(axis=1))

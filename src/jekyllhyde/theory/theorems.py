@@ -17,6 +17,7 @@ import numpy as np
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.theory.conditions import some_records
 from jekyllhyde.theory.graph import Mask, optimal_actions
 
 ROUNDING = 1e-10  # relative to the largest value; exact updates leave about 1e-15
@@ -82,7 +83,7 @@ def hitting_time(run: PlanRun, rounding: float = ROUNDING) -> HittingTime:
     """The measured hitting time of a direct run, and the proof's."""
     require(run, "direct", "Theorem 3")
     optimum = run.mdp.optimal()
-    gap = abs(optimum.q - run.record("q")).max(axis=2)
+    gap = abs(optimum.q - some_records(run, "q")).max(axis=2)
     t0 = first_for_good((gap <= optimum.gap / 2).all(axis=1))
     hit = first_for_good(gap.max(axis=1) <= rounding * max(abs(optimum.q).max(), np.finfo(float).tiny))
     ceiling = None

@@ -1,0 +1,83 @@
+"""One policy evaluation and one full solve of the same random MDPs, beside QuantEcon's DiscreteDP (sparse formulation).
+
+Both get the same arrays; building each one's object is not timed, but finding the values and the optimal policy is. The values are
+compared before anything is reported. DiscreteDP takes a discount below 1 and proper rows, so its goal loops on itself without reward.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from common import interleaved, machine, pin_to_one_core, seconds, table, write
+
+import numpy as np  # isort: skip
+from quantecon.markov import DiscreteDP  # isort: skip
+from scipy import sparse  # isort: skip
+
+import jekyllhyde as jh  # isort: skip
+from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
+
+SIZES = (100, 1_000, 10_000, 100_000)
+
+
+def as_discrete_dp(mdp: FiniteMDP) -> DiscreteDP:
+    """The same MDP in QuantEcon's state-action form; a terminal state stays where it is."""
+    S, A = mdp.n_states, mdp.n_actions
+    states, actions = np.repeat(np.arange(S), A), np.tile(np.arange(A), S)
+    loops = np.flatnonzero(mdp.is_terminal[states])
+    stay = sparse.csr_matrix((np.ones(len(loops)), (loops, states[loops])), shape=mdp.P.shape)
+    return DiscreteDP(mdp.r.ravel(), sparse.csr_matrix(mdp.P) + stay, mdp.gamma, s_indices=states, a_indices=actions)
+
+
+def compare(size: int) -> dict[str, Any]:
+    mdp = jh.garnet(size, 4, 2, goal=size - 1)
+    peer = as_discrete_dp(mdp)
+    optimum = mdp.optimal("policy_iteration")
+    policy = optimum.actions
+    pi = optimum.pi
+    repetitions = 7 if size <= 1_000 else 3 if size <= 10_000 else 1
+    row: dict[str, Any] = {"states": size}
+    evaluate = {"ours": lambda: mdp.evaluate(pi), "peer": lambda: peer.evaluate_policy(policy)}
+    if size <= 10_000:  # the peer's exact evaluation is a sparse LU, which fills in on random graphs
+        error = float(abs(mdp.evaluate(pi).v - peer.evaluate_policy(policy)).max())
+        assert error < 1e-8, f"values differ by {error:.1e}"
+        times = interleaved(evaluate, repetitions)
+        row |= {"evaluate_ours": times["ours"], "evaluate_peer": times["peer"], "evaluate_error": error}
+    else:
+        row |= {"evaluate_ours": seconds(evaluate["ours"]), "evaluate_peer": None, "evaluate_error": None}
+    ours = {m: (lambda m=m: mdp.optimal(m)) for m in ("policy_iteration", "modified")}
+    peers = {m: (lambda m=m: peer.solve(method=m, epsilon=1e-8)) for m in peer_methods(size)}
+    for solve in (*ours.values(), *peers.values()):
+        solve()  # compile
+    for name, solve in peers.items():
+        error = float(abs(solve().v - optimum.v).max())
+        assert error < 1e-6, f"{name}: optimal values differ by {error:.1e}"
+        row[f"error_{name}"] = error
+    times = interleaved({**{f"ours_{m}": f for m, f in ours.items()}, **{f"peer_{m}": f for m, f in peers.items()}}, repetitions)
+    return row | times
+
+
+def peer_methods(size: int) -> list[str]:
+    """Policy iteration solves exactly, with a sparse LU; the modified form serves where that is out of reach."""
+    return ["policy_iteration", "modified_policy_iteration"] if size <= 10_000 else ["modified_policy_iteration"]
+
+
+def main() -> None:
+    where = machine()
+    pin_to_one_core()
+    rows = [compare(size) for size in SIZES]
+
+    def show(row: dict[str, Any], key: str) -> str:
+        return f"{1000 * row[key]:.2f}" if row.get(key) is not None else "-"
+
+    keys = ["evaluate_ours", "evaluate_peer", "ours_policy_iteration", "ours_modified", "peer_policy_iteration",
+            "peer_modified_policy_iteration"]  # fmt: skip
+    columns = ["states", "evaluate: jekyllhyde", "DiscreteDP", "solve: jekyllhyde PI", "jekyllhyde modified", "DiscreteDP PI",
+               "DiscreteDP modified"]  # fmt: skip
+    lines = [[f"{row['states']:,}", *(show(row, key) for key in keys)] for row in rows]
+    text = f"Milliseconds on one core, the same garnets ({where}).\n\n" + table(columns, lines)
+    write("peers", {"machine": where, "rows": rows}, text)
+
+
+if __name__ == "__main__":
+    main()

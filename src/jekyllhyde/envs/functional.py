@@ -1,0 +1,145 @@
+"""Any finite MDP as pure JAX functions: `reset`, `step`, and the exact score of a deterministic policy.
+
+A `Model` holds the transitions as tables padded to the largest number K of successors; everything is an array, so a model can be
+passed to a compiled function and mapped over. The score of a policy is its expected undiscounted sum of rewards within `horizon`
+steps, by backward induction:
+
+    v_0 = 0         v_{k+1}(s) = sum_s' p(s'|s, pi(s)) (r(s, pi(s), s') + v_k(s'))         score = p_0 . v_horizon
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from jekyllhyde.mdp.finite import FiniteMDP
+
+
+class Model(NamedTuple):
+    """The tables of a finite MDP.
+
+    successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from the last successor on),
+    reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon [].
+    """
+
+    successor: Array
+    probability: Array
+    cumulative: Array
+    reward: Array
+    p0: Array
+    cumulative_p0: Array
+    is_terminal: Array
+    horizon: Array
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return self.successor.shape[0]
+
+    @property
+    def n_actions(self) -> int:
+        """A."""
+        return self.successor.shape[1]
+
+
+class EnvState(NamedTuple):
+    """Where an episode stands: the state's index and the steps taken."""
+
+    s: Array
+    elapsed: Array
+
+
+class Outcome(NamedTuple):
+    """What a step gives: the reward, and whether the episode was terminated by the model or cut by the horizon."""
+
+    reward: Array
+    terminated: Array
+    truncated: Array
+
+
+def make_model(mdp: FiniteMDP, horizon: int) -> Model:
+    """The tables of `mdp`, in 32 bits."""
+    counts = np.diff(mdp.P.indptr)
+    width = max(int(counts.max()), 1)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    columns = np.arange(mdp.P.nnz) - np.repeat(mdp.P.indptr[:-1], counts)
+    # a terminal state stays where it is and pays nothing; padding repeats no probability
+    successor = np.repeat(np.arange(len(counts)) // mdp.n_actions, width).reshape(-1, width)
+    probability, reward = np.zeros((len(counts), width)), np.zeros((len(counts), width))
+    successor[rows, columns], probability[rows, columns], reward[rows, columns] = mdp.P.indices, mdp.P.data, mdp.r_next
+    cumulative = np.cumsum(probability, axis=1)
+    cumulative[np.arange(width) >= counts[:, None] - 1] = 1.0
+    cumulative_p0 = np.cumsum(mdp.p0)
+    cumulative_p0[np.flatnonzero(mdp.p0)[-1] :] = 1.0
+    shape = (mdp.n_states, mdp.n_actions, width)
+    return Model(
+        successor=jnp.asarray(successor.reshape(shape), jnp.int32),
+        probability=jnp.asarray(probability.reshape(shape), jnp.float32),
+        cumulative=jnp.asarray(cumulative.reshape(shape), jnp.float32),
+        reward=jnp.asarray(reward.reshape(shape), jnp.float32),
+        p0=jnp.asarray(mdp.p0, jnp.float32),
+        cumulative_p0=jnp.asarray(cumulative_p0, jnp.float32),
+        is_terminal=jnp.asarray(mdp.is_terminal),
+        horizon=jnp.asarray(horizon, jnp.int32),
+    )
+
+
+def reset(model: Model, key: Array) -> EnvState:
+    """A start drawn from p0."""
+    s = jnp.searchsorted(model.cumulative_p0, jax.random.uniform(key), side="right", method="compare_all")
+    return EnvState(s.astype(jnp.int32), jnp.zeros((), jnp.int32))
+
+
+def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvState, Outcome]:
+    """One transition."""
+    entry = jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action])
+    after = EnvState(model.successor[state.s, action, entry], state.elapsed + 1)
+    terminated = model.is_terminal[after.s]
+    truncated = ~terminated & (after.elapsed >= model.horizon)
+    return after, Outcome(model.reward[state.s, action, entry], terminated, truncated)
+
+
+@jax.jit
+def exact_score(model: Model, actions: Array) -> Array:
+    """The expected score [...] of the deterministic policies `actions` [..., S]."""
+    states = jnp.arange(model.n_states)
+    successor, probability = model.successor[states, actions], model.probability[states, actions]
+    r = jnp.sum(probability * model.reward[states, actions], axis=-1)
+
+    def backward(_: int, v: Array) -> Array:
+        following = jnp.take_along_axis(v[..., None], successor, axis=-2)
+        return r + jnp.sum(probability * following, axis=-1)
+
+    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros_like(r)) @ model.p0
+
+
+def optimal_score(model: Model) -> Array:
+    """The best score that any policy reaches within the horizon, time-dependent ones included."""
+
+    def backward(_: int, v: Array) -> Array:
+        return jnp.max(jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1)
+
+    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
+
+
+@jax.jit
+def rollout(model: Model, actions: Array, key: Array) -> Array:
+    """The score of one episode of the deterministic policy `actions` [S], sampled."""
+    start_key, key = jax.random.split(key)
+
+    def unfinished(carry: tuple[EnvState, Array, Array, Array]) -> Array:
+        state, _, alive, _ = carry
+        return alive & (state.elapsed < model.horizon)
+
+    def advance(carry: tuple[EnvState, Array, Array, Array]) -> tuple[EnvState, Array, Array, Array]:
+        state, score, _, key = carry
+        step_key, key = jax.random.split(key)
+        after, outcome = step(model, state, actions[state.s], step_key)
+        return after, score + outcome.reward, ~outcome.terminated, key
+
+    start = (reset(model, start_key), jnp.zeros(()), jnp.asarray(True), key)
+    return jax.lax.while_loop(unfinished, advance, start)[1]
