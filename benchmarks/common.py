@@ -8,7 +8,7 @@ import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -36,18 +36,23 @@ def machine() -> str:
     return f"{model}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB, Python {platform.python_version()}"
 
 
-def seconds(function: Callable[[], object]) -> float:
-    start = perf_counter()
+def seconds(function: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
+    start = clock()
     function()
-    return perf_counter() - start
+    return clock() - start
 
 
-def interleaved(functions: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
-    """The median seconds of each function, their repetitions taken in turns: noise of the machine meets all alike."""
+def interleaved(
+    functions: dict[str, Callable[[], object]], repetitions: int, clock: Callable[[], float] = process_time
+) -> dict[str, float]:
+    """The median seconds of each function, their repetitions taken in turns: noise of the machine meets all alike.
+
+    By default the seconds that the processor spent on it: what else runs on the core is not counted.
+    """
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repetitions):
         for name, function in functions.items():
-            times[name].append(seconds(function))
+            times[name].append(seconds(function, clock))
     return {name: median(values) for name, values in times.items()}
 
 

@@ -1,7 +1,8 @@
 """Exact policy updates on sparse MDPs of 10^3 to 10^6 states: seconds and memory per update, the solver chosen, its residual.
 
-Every row is a process of its own, so that its peak memory is its own. Random MDPs have 4 actions and connectivity 2; grids are Four
-Rooms, gamma 0.99. The first update solves from nothing, the others start from the solution before.
+Every row is a process of its own, so that its peak memory is its own. Random MDPs have 4 actions and connectivity 2; grids are
+Four Rooms, gamma 0.99. Times are processor seconds on one core. The first update solves from nothing, the others start from the
+solution before.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 import resource
 import subprocess
 import sys
+from itertools import pairwise
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from common import machine, seconds, table, write
@@ -27,16 +29,16 @@ def one(kind: str, size: int, density: str) -> dict[str, Any]:
     from jekyllhyde.mdp.evaluation import System
 
     jh.plan(jh.garnet(300, 4, 2, goal=1), density=density, updates=2)  # compile
-    start = perf_counter()
+    start = process_time()
     mdp = jh.garnet(size, 4, 2, goal=size - 1) if kind == "garnet" else jh.four_rooms(size=int(size**0.5) // 2 * 2 + 3, gamma=0.99)
-    created = perf_counter() - start
-    constructed = seconds(lambda: jh.FiniteMDP(mdp.P, mdp.r, p0=mdp.p0, gamma=mdp.gamma, terminal=mdp.terminal))
+    created = process_time() - start
+    constructed = seconds(lambda: jh.FiniteMDP(mdp.P, mdp.r, p0=mdp.p0, gamma=mdp.gamma, terminal=mdp.terminal), process_time)
     before = _peak()
-    stamps = [perf_counter()]
+    stamps = [process_time()]
     updates = 4 if size >= SIZES[-1] else 8
-    run = jh.plan(mdp, density=density, eta=10.0, updates=updates, progress=lambda made: stamps.append(perf_counter()))
+    run = jh.plan(mdp, density=density, eta=10.0, updates=updates, progress=lambda made: stamps.append(process_time()))
     peak = _peak()  # of everything up to here, creation included
-    times = [after - before for before, after in zip(stamps, stamps[1:], strict=False)]
+    times = [after - before for before, after in pairwise(stamps)]
     evaluation = mdp.evaluate(run.pi)
     system = evaluation.system if density != "undiscounted" else System(evaluation.system.P, 1.0)
     if density == "uniform":

@@ -1,11 +1,14 @@
 """One policy evaluation and one full solve of the same random MDPs, beside QuantEcon's DiscreteDP (sparse formulation).
 
-Both get the same arrays; building each one's object is not timed, but finding the values and the optimal policy is. The values are
-compared before anything is reported. DiscreteDP takes a discount below 1 and proper rows, so its goal loops on itself without reward.
+Both get the same arrays; building each one's object is not timed. The values are compared before anything is reported.
+DiscreteDP takes proper rows only, so there the goal loops on itself without reward.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from time import process_time
 from typing import Any
 
 from common import interleaved, machine, pin_to_one_core, seconds, table, write
@@ -44,11 +47,11 @@ def compare(size: int) -> dict[str, Any]:
         times = interleaved(evaluate, repetitions)
         row |= {"evaluate_ours": times["ours"], "evaluate_peer": times["peer"], "evaluate_error": error}
     else:
-        row |= {"evaluate_ours": seconds(evaluate["ours"]), "evaluate_peer": None, "evaluate_error": None}
-    ours = {m: (lambda m=m: mdp.optimal(m)) for m in ("policy_iteration", "modified")}
-    peers = {m: (lambda m=m: peer.solve(method=m, epsilon=1e-8)) for m in peer_methods(size)}
-    for solve in (*ours.values(), *peers.values()):
-        solve()  # compile
+        row |= {"evaluate_ours": seconds(evaluate["ours"], process_time), "evaluate_peer": None, "evaluate_error": None}
+    ours: dict[str, Callable[[], Any]] = {m: partial(mdp.optimal, m) for m in ("policy_iteration", "modified")}
+    peers: dict[str, Callable[[], Any]] = {m: partial(peer.solve, method=m, epsilon=1e-8) for m in peer_methods(size)}
+    for solve in (*ours.values(), *peers.values()):  # compile
+        solve()
     for name, solve in peers.items():
         error = float(abs(solve().v - optimum.v).max())
         assert error < 1e-6, f"{name}: optimal values differ by {error:.1e}"

@@ -42,7 +42,7 @@ def build_c(folder: str) -> Callable[..., int]:
     subprocess.run(command, check=True)
     run = ctypes.CDLL(str(library)).run
     run.restype = ctypes.c_int
-    return run  # type: ignore[no-any-return]
+    return run
 
 
 def in_c(run: Callable[..., int], mdp: FiniteMDP, settings: dict[str, Any], density: str, updates: int) -> Floats:
@@ -100,15 +100,17 @@ def compare(run: Callable[..., int], mdp: FiniteMDP, updates: int) -> list[dict[
 def batch(cores: set[int]) -> dict[str, float]:
     """Updates per second of 1000 garnets of 50 states on one thread and on two, and their ratio."""
     os.sched_setaffinity(0, cores)
-    mdps = []
+    mdps: list[FiniteMDP] = []
     seed = 0
     while len(mdps) < 1000:
         with suppress(jh.InputError):  # no goal above gamma^50: take the next seed
             mdps.append(jh.garnet(50, 4, 2, seed=seed))
         seed += 1
-    settings = {"parametrization": "softmax", "density": "pg", "eta": 10.0, "updates": 200}
+    settings: dict[str, Any] = {"parametrization": "softmax", "density": "pg", "eta": 10.0, "updates": 200}
     jh.plan(mdps[:2], threads=2, **settings)
-    times = interleaved({str(n): lambda n=n: jh.plan(mdps, threads=n, **settings) for n in (1, 2)}, 5)  # type: ignore[misc]
+    walls = [(seconds(lambda: jh.plan(mdps, threads=1, **settings)), seconds(lambda: jh.plan(mdps, threads=2, **settings)))
+             for _ in range(7)]  # fmt: skip
+    times = {"1": min(one for one, _ in walls), "2": min(two for _, two in walls)}  # the least disturbed of each
     total = 1000 * 200
     return {"1 thread": total / times["1"], "2 threads": total / times["2"], "ratio": times["1"] / times["2"]}
 

@@ -54,6 +54,18 @@ def test_plan_json_agrees_with_the_library(capsys: pytest.CaptureFixture[str]) -
     assert report["J_star"] == pytest.approx(0.99**4)
 
 
+def test_plan_checks_the_theory(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, *["plan", "chain", "--density", "uniform", "pg", "--eta", "10", "--updates", "3000", "--check"])
+    assert status == 0
+    assert out.count("Theorem 1") == 2
+    assert out.count("C4-s") == 2
+    arguments = ["plan", "chain", "--density", "uniform", "--eta", "10", "--updates", "300", "--check", "--json"]
+    report = json.loads(run(capsys, *arguments)[1])
+    verdicts = {one["name"]: one["verdict"] for one in report["runs"][0]["checks"]}
+    assert verdicts["C4"] == "holds"
+    assert verdicts["Theorem 1"] == "holds"
+
+
 def test_plan_writes_parquet_and_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = tmp_path / "a folder" / "ünï"
     status, _, _ = run(capsys, *f"plan garnet --n-states 12 --density mixture pg --o 10/t --updates 30 --out {tmp_path}/x".split())
@@ -116,6 +128,19 @@ FAULTS = {
     "plan garnet --connectivity 99": "connectivity is 99",
     "plan four_rooms --level 3": "level is 3",
     "plan deep_sea --n 0": "n is 0",
+    "train nowhere": "problem is 'nowhere'",
+    "train chain --agent nobody": "agent is 'nobody'",
+    "train chain --agent on-policy --epsilon 0.1": "on-policy does not take epsilon",
+    "train chain --epsilon 2": "epsilon is 2",
+    "train chain --o -1": "o is -1",
+    "train chain --eta 0": "eta is 0",
+    "train chain --trajectories 0": "trajectories is 0",
+    "train chain --runs 0": "runs is 0",
+    "train chain --steps 10": "steps is given",
+    "train chain --mdps 3": "mdps is 3",
+    "train chain --bonus gold": "bonus is 'gold'",
+    "train FrozenLake-v1 --trajectories 5": "trajectories is given",
+    "train CartPole-v1 --steps 5": "a tabular agent takes Discrete spaces",
     "figure 99z": "figure is '99z'",
     "figure 7a --runs 0": "runs is 0",
 }
@@ -163,6 +188,64 @@ def test_unknown_flags_exit_with_status_2() -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["plan", "chain", "--no-such-flag", "1"])
     assert stopped.value.code == 2
+
+
+def test_train_on_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = [
+        "train",
+        "chain",
+        "--n-states",
+        "5",
+        "--beta",
+        "0.5",
+        "--trajectories",
+        "300",
+        "--runs",
+        "3",
+        "--seed",
+        "7",
+        "--target",
+        "0.3",
+    ]
+    status, out, _ = run(capsys, *arguments, "--out", str(tmp_path), "--json")
+    report = json.loads(out)
+    assert status == 0
+    expected = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=300, runs=3, seed=7, target=0.3)
+    assert report["measured"][2]["mean"] == pytest.approx(np.mean(expected.time_to(0.3)))
+    table = pq.read_table(tmp_path / "train.parquet")
+    assert table.column_names[:4] == ["run", "trajectories", "J", "J_norm"]
+    assert table.num_rows == int((~np.isnan(expected.J)).sum())
+    assert (tmp_path / "train.png").read_bytes().startswith(b"\x89PNG")
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0
+    assert "trajectories to 0.3" in out
+
+
+def test_train_on_random_mdps(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "train",
+        "garnet",
+        "--n-states",
+        "12",
+        "--mdps",
+        "3",
+        "--runs",
+        "2",
+        "--trajectories",
+        "50",
+        "--agent",
+        "on-policy",
+    ]
+    report = json.loads(run(capsys, *arguments, "--json")[1])
+    assert report["runs"] == 6
+
+
+def test_train_on_an_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, out, _ = run(capsys, "train", "FrozenLake-v1", "--steps", "3000", "--runs", "2", "--out", str(tmp_path), "--json")
+    report = json.loads(out)
+    assert status == 0
+    assert [one["quantity"] for one in report["measured"]][-1] == "J of the optimum"
+    assert pq.read_table(tmp_path / "train.parquet").column_names == ["run", "episode", "return", "length", "hyde"]
 
 
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:

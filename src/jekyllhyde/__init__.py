@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from jekyllhyde.planning.plan import plan as plan
     from jekyllhyde.planning.run import PlanRun as PlanRun
     from jekyllhyde.schedule import Schedule as Schedule
+    from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
+    from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
+    from jekyllhyde.tabular.check import check_agent as check_agent
+    from jekyllhyde.tabular.learn import learn as learn
+    from jekyllhyde.tabular.result import LearnRun as LearnRun
 
 _HOME = {
     "theory": "jekyllhyde.theory",
@@ -40,6 +45,11 @@ _HOME = {
     "plan": "jekyllhyde.planning.plan",
     "PlanRun": "jekyllhyde.planning.run",
     "Schedule": "jekyllhyde.schedule",
+    "TabularJekyllHyde": "jekyllhyde.tabular.agents",
+    "TabularOnPolicy": "jekyllhyde.tabular.agents",
+    "check_agent": "jekyllhyde.tabular.check",
+    "learn": "jekyllhyde.tabular.learn",
+    "LearnRun": "jekyllhyde.tabular.result",
 }
 
 __all__ = [*_HOME, "__version__"]  # noqa: PLE0604 (the keys are strings)

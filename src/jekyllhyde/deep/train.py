@@ -219,8 +219,14 @@ def _run(model: Model, carry: Carry, configs: Any, until: Array, agent: str, eve
     def body(carry: Carry) -> Carry:
         carry, ended = jax.vmap(partial(_step, model, AGENTS[agent]))(carry, configs)
         due = ended & (carry.agent.episodes % every == 0)
-        # the condition is on the batch as a whole, so that recording costs nothing on the steps between
-        return jax.lax.cond(jnp.any(due), lambda c: _record(model, AGENTS[agent], every, c, configs, due), lambda c: c, carry)
+        # the condition is on the batch as a whole, and nothing large goes through it: the steps between cost nothing
+        record = partial(_record, model, AGENTS[agent], carry.agent.networks, configs)
+        progress = (carry.agent.t, carry.arrivals)
+        index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
+        records, final = jax.lax.cond(
+            jnp.any(due), record, lambda records, final, *_: (records, final), carry.records, carry.final, index, *progress
+        )
+        return carry._replace(records=records, final=final)
 
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
@@ -238,20 +244,19 @@ def _step(model: Model, agent: Agent, carry: Carry, config: Any) -> tuple[Carry,
     return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
 
 
-def _record(model: Model, agent: Agent, every: int, carry: Carry, configs: Any, due: Array) -> Carry:
-    """Write the records of the runs that are `due`; a run past its last evaluation writes nothing more."""
-    n_runs, n_evaluations = carry.records.step.shape
-    index = jnp.where(due, carry.agent.episodes // every - 1, n_evaluations)
-    tables = jax.vmap(lambda networks, config: agent.tables(networks, config, jnp.arange(model.n_states)))
-    pi, q = tables(carry.agent.networks, configs)
-    values = Records(pi, q, carry.agent.t, carry.arrivals)
-    runs = jnp.arange(n_runs)
-    records = jax.tree.map(lambda record, value: record.at[runs, index].set(value, mode="drop"), carry.records, values)
-    last = index == n_evaluations - 1
-    final = jax.tree.map(
-        lambda new, old: jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old), carry.agent.networks, carry.final
-    )
-    return carry._replace(records=records, final=final)
+def _record(
+    model: Model, agent: Agent, networks: Any, configs: Any, records: Records, final: Any, index: Array, t: Array, arrivals: Array
+) -> tuple[Records, Any]:
+    """Write each run's record at its `index`; one that is out of range, as between evaluations, writes nothing."""
+    n_runs, n_evaluations = records.step.shape
+    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(model.n_states)))(networks, configs)
+    values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
+
+    def keep_last(new: Array, old: Array) -> Array:
+        return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    written = jax.tree.map(lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values)
+    return written, jax.tree.map(keep_last, networks, final)
 
 
 @jax.jit

@@ -132,22 +132,37 @@ PANELS: dict[str, Panel] = {
 }  # fmt: skip
 
 
-def run_panel(name: str, runs: int | None = None, progress: Progress | None = None) -> Curves:
-    """Run a panel; `runs` random MDPs for Figure 7 (the paper's size by default)."""
+Samples = dict[tuple[str, str, int], Floats]
+
+
+def run_panel(name: str, runs: int | None = None, progress: Progress | None = None, samples: Samples | None = None) -> Curves:
+    """Run a panel; `runs` random MDPs for Figure 7 (the paper's size by default).
+
+    `samples` keeps the returns on random MDPs, so that a mean and a decile panel called with the same dict share their runs.
+    """
     panel = PANELS[check_choice(name, "panel", PANELS)]
     count = 1 if panel.sample == 1 else panel.sample if runs is None else check_count(runs, "runs", 1)
     if panel.kind == "time":
         return _times(panel, progress)
+    samples = {} if samples is None else samples
     y, lo, hi = {}, {}, {}
     for label, own in panel.series:
         settings: Any = panel.settings(0.0) | own
-        J = np.empty((count, len(panel.x)))
-        for start in range(0, count, BATCH):  # a batch at a time, since a run keeps every return
-            mdps = [panel.problem(0.0, seed) for seed in range(start, min(start + BATCH, count))]
-            for i, run in enumerate(plan(mdps, **settings, progress=progress)):
-                J[start + i] = run.J_norm[panel.x.astype(int)]
-        y[label], lo[label], hi[label] = summarize(J, panel.statistic)
+        key = (settings["parametrization"], label, count)
+        if panel.sample == 1 or key not in samples:
+            samples[key] = _returns(panel, settings, count, progress)
+        y[label], lo[label], hi[label] = summarize(samples[key], panel.statistic)
     return Curves(panel, count, panel.x, y, lo, hi)
+
+
+def _returns(panel: Panel, settings: Any, count: int, progress: Progress | None) -> Floats:
+    """J_norm [count, len(x)]; a batch of MDPs at a time, since a run keeps every return."""
+    J = np.empty((count, len(panel.x)))
+    for start in range(0, count, BATCH):
+        mdps = [panel.problem(0.0, seed) for seed in range(start, min(start + BATCH, count))]
+        for i, run in enumerate(plan(mdps, **settings, progress=progress)):
+            J[start + i] = run.J_norm[panel.x.astype(int)]
+    return J
 
 
 def _times(panel: Panel, progress: Progress | None) -> Curves:

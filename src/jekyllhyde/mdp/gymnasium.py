@@ -40,7 +40,7 @@ def from_gymnasium(
     made = isinstance(env, str)
     if kwargs and not made:
         raise InputError(f"{', '.join(kwargs)} given beside an environment; such options go with an id")
-    environment = _make(env, kwargs)
+    environment = make_environment(env, kwargs)
     try:
         return _read(environment, env if isinstance(env, str) else _name(environment), gamma, p0)
     finally:
@@ -48,7 +48,8 @@ def from_gymnasium(
             environment.close()
 
 
-def _make(env: Any, kwargs: dict[str, Any]) -> Env:
+def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
+    """The environment itself, or the one with that id made with `kwargs`."""
     import gymnasium
 
     if isinstance(env, gymnasium.Env):
@@ -56,7 +57,7 @@ def _make(env: Any, kwargs: dict[str, Any]) -> Env:
     if not isinstance(env, str):
         raise InputError(f"env is {env!r}; it must be the id of a Gymnasium environment, or an environment")
     try:
-        return gymnasium.make(env, **kwargs)
+        return gymnasium.make(env, **(kwargs or {}))
     except Exception as error:  # an environment's constructor may raise anything
         raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
 
