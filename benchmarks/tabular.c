@@ -22,33 +22,39 @@ static inline double uniform(uint64_t *w) {
     return (bits >> 11) * 0x1p-53;
 }
 
-static double exact_return(const Mdp *m, const double *pi, double *M, double *v) {
-    const int S = m->S, A = m->A;
-    memset(M, 0, sizeof(double) * S * S);
+#define WIDTH 8
+
+/* J of pi: I - gamma P_pi eliminated without pivoting (an M-matrix, so that is stable), rows padded to whole vectors, zeros skipped. */
+static double exact_return(const Mdp *m, const double *restrict pi, double *restrict M, double *restrict v, double *restrict u) {
+    const int S = m->S, A = m->A, stride = (S + WIDTH - 1) / WIDTH * WIDTH;
+    memset(M, 0, sizeof(double) * S * stride);
     for (int s = 0; s < S; s++) {
-        M[s * S + s] = 1.0;
+        M[s * stride + s] = 1.0;
         v[s] = 0.0;
         for (int a = 0; a < A; a++) {
             const double w = pi[s * A + a];
             v[s] += w * m->r_mean[s * A + a];
-            for (int e = m->first[s * A + a]; e < m->first[s * A + a + 1]; e++) M[s * S + m->next[e]] -= m->gamma * w * m->p[e];
+            for (int e = m->first[s * A + a]; e < m->first[s * A + a + 1]; e++) M[s * stride + m->next[e]] -= m->gamma * w * m->p[e];
         }
     }
     for (int k = 0; k < S; k++) {
-        const double inverse = 1.0 / M[k * S + k];
+        const double inverse = 1.0 / M[k * stride + k];
+        const int start = k / WIDTH * WIDTH;
+        memcpy(u + start, M + k * stride + start, sizeof(double) * (stride - start));
+        for (int j = start; j <= k; j++) u[j] = 0.0;
         for (int i = k + 1; i < S; i++) {
-            double f = M[i * S + k];
-            if (f != 0.0) {
-                f *= inverse;
-                for (int j = k + 1; j < S; j++) M[i * S + j] -= f * M[k * S + j];
-                v[i] -= f * v[k];
-            }
+            double *restrict row = M + i * stride;
+            const double f = row[k] * inverse;
+            if (f == 0.0) continue;
+            for (int j = start; j < stride; j += WIDTH)
+                for (int l = 0; l < WIDTH; l++) row[j + l] -= f * u[j + l];
+            v[i] -= f * v[k];
         }
     }
     for (int i = S - 1; i >= 0; i--) {
         double sum = v[i];
-        for (int j = i + 1; j < S; j++) sum -= M[i * S + j] * v[j];
-        v[i] = sum / M[i * S + i];
+        for (int j = i + 1; j < S; j++) sum -= M[i * stride + j] * v[j];
+        v[i] = sum / M[i * stride + i];
     }
     return v[0];
 }
@@ -70,8 +76,8 @@ static inline int act_greedy(const double *q, int A, uint64_t *w) {
         if (q[a] > best) { best = q[a]; ties = 1; chosen = a; }
         else if (q[a] == best) ties++;
     }
-    if (ties == 1) return chosen;
     int rank = (int)(uniform(w) * ties);
+    if (ties == 1) return chosen;
     for (int a = 0; a < A; a++)
         if (q[a] == best && rank-- == 0) return a;
     return chosen;
@@ -115,7 +121,7 @@ int64_t jekyll_hyde(const Mdp *m, int64_t trajectories, int64_t every, int batch
                     double epsilon_c, double o, uint64_t *w, double *J) {
     const int S = m->S, A = m->A, SA = S * A;
     double *theta = calloc(SA, 8), *pi = malloc(SA * 8), *q = calloc(SA, 8), *qh = malloc(SA * 8), *ph = malloc(SA * 8);
-    double *M = malloc(sizeof(double) * S * S), *v = malloc(S * 8);
+    double *M = malloc(8 * S * (S + WIDTH)), *v = malloc(8 * S), *u = malloc(8 * (S + WIDTH));
     int64_t *n = calloc(SA, 8), *count = calloc(m->E, 8), size[2] = {0, 0}, room[2] = {1 << 17, 1 << 17};
     int32_t *buffer[2] = {malloc(room[0] * 4), malloc(room[1] * 4)};
     fill(pi, SA, 1.0 / A);
@@ -161,24 +167,24 @@ int64_t jekyll_hyde(const Mdp *m, int64_t trajectories, int64_t every, int batch
             s = 0; k = 0; f = 1.0;
             log_count = log(done + 1.0);
             if (done == at || done == trajectories) {
-                J[i++] = exact_return(m, pi, M, v);
+                J[i++] = exact_return(m, pi, M, v, u);
                 for (int x = 0; x < S; x++) {
                     int best = 0;
                     for (int y = 0; y < A; y++) { ph[x * A + y] = 0.0; if (qh[x * A + y] > qh[x * A + best]) best = y; }
                     ph[x * A + best] = 1.0;
                 }
-                J[i++] = exact_return(m, ph, M, v);
+                J[i++] = exact_return(m, ph, M, v, u);
                 at += every;
             }
         }
     }
-    free(theta); free(pi); free(q); free(qh); free(ph); free(M); free(v); free(n); free(count); free(buffer[0]); free(buffer[1]);
+    free(theta); free(pi); free(q); free(qh); free(ph); free(M); free(v); free(u); free(n); free(count); free(buffer[0]); free(buffer[1]);
     return t;
 }
 
 int64_t policy_gradient(const Mdp *m, int64_t trajectories, int64_t every, double eta, double eta_c, uint64_t *w, double *J) {
     const int S = m->S, A = m->A, SA = S * A;
-    double *theta = calloc(SA, 8), *pi = malloc(SA * 8), *q = calloc(SA, 8), *M = malloc(sizeof(double) * S * S), *v = malloc(S * 8);
+    double *theta = calloc(SA, 8), *pi = malloc(SA * 8), *q = calloc(SA, 8), *M = malloc(8 * S * (S + WIDTH)), *v = malloc(8 * S), *u = malloc(8 * (S + WIDTH));
     int64_t *n = calloc(SA, 8), t = 0, done = 0, at = 1, i = 0;
     fill(pi, SA, 1.0 / A);
     int s = 0, k = 0;
@@ -196,9 +202,9 @@ int64_t policy_gradient(const Mdp *m, int64_t trajectories, int64_t every, doubl
         if (m->terminal[s] || k == m->horizon) {
             done++;
             s = 0; k = 0; f = 1.0;
-            if (done == at || done == trajectories) { J[i++] = exact_return(m, pi, M, v); at += every; }
+            if (done == at || done == trajectories) { J[i++] = exact_return(m, pi, M, v, u); at += every; }
         }
     }
-    free(theta); free(pi); free(q); free(M); free(v); free(n);
+    free(theta); free(pi); free(q); free(M); free(v); free(u); free(n);
     return t;
 }

@@ -45,7 +45,7 @@ def load(kind: type[Agent], path: str | Path) -> Agent:
     """Read an agent that `save` wrote; a file that is anything else gives one `InputError` that names it."""
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return _build(kind, json.loads(str(archive["header"])), archive)
     except OSError as error:
         raise InputError(f"cannot read the agent file {path}: {error.strerror or error}") from error

@@ -196,7 +196,7 @@ class Learner:
         if self.known[s]:
             if ((theta[s] > -np.inf) != allowed).any():
                 raise InputError(
-                    f"the action mask of state {s} changed; a tabular agent takes masks that depend on the state alone"
+                    f"the action mask of state {s + self.offsets[0]} changed; a tabular agent takes masks that depend on the state alone"
                 )
             return
         self.known[s] = True
