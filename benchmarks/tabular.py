@@ -25,11 +25,11 @@ import numpy as np  # isort: skip
 import jekyllhyde as jh  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy  # isort: skip
-from jekyllhyde.tabular.arrays import SIZE_JEKYLL, STATE, TRAJECTORIES, problem_of  # isort: skip
+from jekyllhyde.tabular.arrays import SIZE_JEKYLL, STATE, TRAJECTORIES, edges_of, problem_of  # isort: skip
 from jekyllhyde.tabular.learn import _Plan, _scratch, _trace, evaluation_times, learn  # isort: skip
 from jekyllhyde.tabular.loop import advance  # isort: skip
 from jekyllhyde.tabular.rng import stream  # isort: skip
-from jekyllhyde.tabular.run import bundles, edges_of, initial_state, make_room  # isort: skip
+from jekyllhyde.tabular.run import bundles, initial_state, make_room  # isort: skip
 
 REPETITIONS = 5
 AGREEMENT = 1e-9
@@ -59,9 +59,9 @@ def build_c(folder: str) -> ctypes.CDLL:
 
 def in_c(library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> tuple[int, Floats]:
     """Steps made, and Jekyll's return at the protocol's times."""
-    edges, problem, words = edges_of(mdp), problem_of(mdp, 100), stream(0, 0)
+    edges, problem, words, A = edges_of(mdp), problem_of(mdp, 100), stream(0, 0), np.uint32(mdp.n_actions)
     arrays = [
-        *(np.asarray(x).astype(np.int32) for x in (edges.first, edges.s, edges.a, edges.next)),
+        *(x.astype(np.int32) for x in (edges.first, edges.row // A, edges.pair % A, edges.next // A)),
         mdp.P.data, problem.cdf, edges.r, edges.discount, mdp.r, mdp.is_terminal,
     ]  # fmt: skip
     model = CMdp(mdp.n_states, mdp.n_actions, len(edges.r), 100, *(x.ctypes.data for x in arrays), mdp.gamma)
@@ -152,7 +152,7 @@ def ours(mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> int:
 
 CASES: dict[str, tuple[str, TabularAgent, int, int]] = {
     "chain 10, J&H": ("chain", TabularJekyllHyde(), 100_000, 300),
-    "chain 10, PG": ("chain", TabularOnPolicy(), 300_000, 2000),
+    "chain 10, PG": ("chain", TabularOnPolicy(), 1_000_000, 2000),
     "random 100, J&H, batch 1": ("garnet", TabularJekyllHyde(hyde_eta=1.0), 100_000, 20),
     "random 100, J&H, batch 4": ("garnet", TabularJekyllHyde(hyde_eta=1.0, batch=4), 50_000, 10),
     "random 100, PG": ("garnet", TabularOnPolicy(), 100_000, 50),
@@ -194,8 +194,8 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
     make_room(state, agent, steps + 10**5)
     rng = np.random.default_rng(0)
     state.log[0, :prefill] = rng.integers(len(edges.r), size=prefill, dtype=np.uint32)
-    np.add.at(state.tables.n, (edges.s[state.log[0, :prefill]], edges.a[state.log[0, :prefill]]), 1)
-    edges.count[:] = np.bincount(state.log[0, :prefill], minlength=len(edges.r))
+    state.tables.n.reshape(-1)[:] = np.bincount(edges.pair[state.log[0, :prefill]], minlength=state.tables.n.size)
+    edges.seen[:] = np.bincount(state.log[0, :prefill], minlength=len(edges.r))
 
     def go(count: int) -> int:
         jekyll, hyde, buffers, options = bundles(agent, state, mdp.gamma, mdp.n_actions, count)

@@ -43,12 +43,11 @@ class Random:
 
     def choose(self, weights: list[float]) -> int:
         """An index with these probabilities."""
-        u, chosen, before = self.uniform(), 0, 0.0
-        for i, weight in enumerate(weights):
-            if weight > 0 and before <= u:
-                chosen = i
-            before += weight
-        return chosen
+        u, chosen = self.uniform() - weights[0], 0
+        while u >= 0 and chosen < len(weights) - 1:
+            chosen += 1
+            u -= weights[chosen]
+        return max(i for i in range(chosen + 1) if weights[i] > 0)
 
 
 @dataclass

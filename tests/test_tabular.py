@@ -12,9 +12,9 @@ import jekyllhyde as jh
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular import learn as module
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
-from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STEPS
+from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STEPS, edges_of
 from jekyllhyde.tabular.learn import evaluation_times, learn
-from jekyllhyde.tabular.run import State, edges_of, uses_replay
+from jekyllhyde.tabular.run import State, uses_replay
 
 HORIZON, TRAJECTORIES, SEED = 20, 50, 3
 J, P = TabularJekyllHyde, TabularOnPolicy
@@ -86,7 +86,8 @@ def assert_same_transitions(mdp: FiniteMDP, state: State, reference: Any) -> Non
                 break
     for row, name in enumerate(("jekyll", "hyde")):
         log = state.log[row, : sizes[row]]
-        found = list(zip(edges.s[log], edges.a[log], edges.next[log], edges.r[log], strict=True))
+        A = mdp.n_actions
+        found = list(zip(edges.row[log] // A, edges.pair[log] % A, edges.next[log] // A, edges.r[log], strict=True))
         assert found == expected[name]
 
 
@@ -165,7 +166,7 @@ def test_counts_and_coverage_match_the_transitions() -> None:
     edges = edges_of(mdp)
     logged = np.concatenate([state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])])
     n = np.zeros_like(state.tables.n)
-    np.add.at(n, (edges.s[logged], edges.a[logged]), 1)
+    np.add.at(n.reshape(-1), edges.pair[logged], 1)
     assert np.array_equal(n, state.tables.n)
     acting = n[~mdp.is_terminal]
     assert (trace.least_count[-1], trace.unvisited[-1]) == (acting.min(), (acting.sum(axis=1) == 0).sum())

@@ -167,7 +167,7 @@ def test_bounded_buffers_hold_what_they_should() -> None:
         assert state.log.max() < 20
         if when_full == "ring":
             latest = int(state.clock[SIZE_HYDE] - 1) % 10
-            assert edges.next[state.log[0]].max() < 16
+            assert edges.next[state.log[0]].max() < 64
             assert state.log[1, latest] == 10 + latest
 
 
@@ -207,7 +207,7 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
         lambda: path.write_bytes(b"nothing"), lambda: path.write_bytes(content[: len(content) // 2]), lambda: np.savez(path, x=np.zeros(3)),
         lambda: write({"version": 99}), lambda: write({"format": "other"}), lambda: write({"settings": {"eta": -1}}),
         lambda: write({"settings": {"magic": 1}}), lambda: without("pi"), lambda: without("q"), lambda: write({}, q=arrays["q"][:3]),
-        lambda: write({}, clock=clock), lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(16)),
+        lambda: write({}, clock=clock), lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(64)),
         lambda: write({}, log_jekyll=arrays["log_jekyll"] + np.uint32(10**6)), lambda: write({}, log_jekyll=arrays["log_jekyll"][:2]),
     ]  # fmt: skip
     for fault in faults:

@@ -1,6 +1,7 @@
 """Deep reinforcement learning (Section 4.4, Appendix F): Dr Jekyll and Mr Hyde beside Double DQN and soft actor-critic.
 
-Needs the extra `deep` (JAX, Equinox, Optax, safetensors).
+`train` and `sweep` compile whole training runs on the library's domains; `JekyllHyde`, `DoubleDQN` and `DiscreteSAC` learn in any
+Gymnasium environment with discrete actions. Needs the extra `deep` (JAX, Equinox, Optax, safetensors).
 """
 
 from __future__ import annotations
@@ -8,6 +9,11 @@ from __future__ import annotations
 from jekyllhyde.deep.agents import AGENTS as AGENTS
 from jekyllhyde.deep.agents import CONFIGS as CONFIGS
 from jekyllhyde.deep.agents import configure as configure
-from jekyllhyde.deep.train import TrainResult as TrainResult
-from jekyllhyde.deep.train import sweep as sweep
-from jekyllhyde.deep.train import train as train
+from jekyllhyde.deep.host import DiscreteSAC as DiscreteSAC
+from jekyllhyde.deep.host import DoubleDQN as DoubleDQN
+from jekyllhyde.deep.host import HostAgent as HostAgent
+from jekyllhyde.deep.host import JekyllHyde as JekyllHyde
+from jekyllhyde.deep.host import from_result as from_result
+from jekyllhyde.deep.training import TrainResult as TrainResult
+from jekyllhyde.deep.training import sweep as sweep
+from jekyllhyde.deep.training import train as train

@@ -15,7 +15,19 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.networks import EMBEDDING, Learner, Network, Space, blend, encode, fixed_embedding, make_network, mean, pick
+from jekyllhyde.deep.networks import (
+    EMBEDDING,
+    Learner,
+    Network,
+    Space,
+    blend,
+    encode,
+    fixed_embedding,
+    make_network,
+    mean,
+    noisy_greedy,
+    pick,
+)
 from jekyllhyde.deep.replay import Replay, Transition
 from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
 
@@ -100,11 +112,10 @@ def epsilon(config: Config, episodes: Array) -> Array:
 
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
     """Greedy, or uniform with probability epsilon_e."""
-    key, uniform_key, noise_key = jax.random.split(state.key, 3)
+    key, draw_key = jax.random.split(state.key)
     q = state.networks.q.network(encode(state.networks.features, observation))
-    is_uniform = jax.random.uniform(noise_key) < epsilon(config, state.episodes)
-    uniform = jax.random.randint(uniform_key, (), 0, q.shape[-1])
-    return jnp.where(is_uniform, uniform, jnp.argmax(q)).astype(jnp.int32), replace(state, key=key)
+    logits = noisy_greedy(q, epsilon(config, state.episodes))
+    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
 
 
 def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
@@ -113,7 +124,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
     everyone = replay.add(state.everyone, transition)
-    batch, weight = replay.sample(everyone, batch_key, config.batch)
+    batch, weight = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
     learned = learn(state.networks, config, batch, weight)
     ready = everyone.size >= config.batch
     networks = jax.tree.map(lambda new, old: jnp.where(ready, new, old), learned, state.networks)

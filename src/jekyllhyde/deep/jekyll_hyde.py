@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -28,11 +29,23 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.networks import EMBEDDING, Learner, Network, Space, blend, encode, fixed_embedding, make_network, mean, pick
+from jekyllhyde.deep.networks import (
+    EMBEDDING,
+    Learner,
+    Network,
+    Space,
+    blend,
+    encode,
+    fixed_embedding,
+    make_network,
+    mean,
+    noisy_greedy,
+    pick,
+)
 from jekyllhyde.deep.replay import Replay, Transition
 from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
 
-ACTOR_RULES: dict[str, Callable[[Array, Array, Array], Array]] = {
+ACTOR_RULES: dict[str, Callable[[Array, Array, Any], Array]] = {
     "paper": lambda logits, q, temperature: -jnp.sum(jax.nn.softmax(logits) * q, -1),
     "published": lambda logits, q, temperature: _published(jax.nn.softmax(logits), q),
     "cross_entropy": lambda logits, q, temperature: -pick(jax.nn.log_softmax(logits), jnp.argmax(q, -1)),
@@ -159,28 +172,26 @@ def epsilon(config: Config, t: Array) -> Array:
 
 
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
-    """The action of the personality in control."""
-    key, jekyll_key, uniform_key, noise_key = jax.random.split(state.key, 4)
-    networks = state.networks
-    x = encode(networks.features, observation)
-    q_hyde = networks.hyde.network(x)
-    uniform = jax.random.randint(uniform_key, (), 0, q_hyde.shape[-1])
-    is_uniform = (state.t < config.warmup) | (state.hyde_acts & (jax.random.uniform(noise_key) < config.hyde_noise))
-    chosen = jnp.where(state.hyde_acts, jnp.argmax(q_hyde), jax.random.categorical(jekyll_key, networks.actor.network(x)))
-    return jnp.where(is_uniform, uniform, chosen).astype(jnp.int32), replace(state, key=key)
+    """An action of the personality in control; uniform during the warm-up."""
+    key, draw_key = jax.random.split(state.key)
+    x = encode(state.networks.features, observation)
+    hyde = noisy_greedy(state.networks.hyde.network(x), config.hyde_noise)
+    logits = jnp.where(state.hyde_acts, hyde, state.networks.actor.network(x))
+    logits = jnp.where(state.t < config.warmup, 0.0, logits)
+    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
 
 
 def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
     """Store a transition, draw the next personality where the episode `ended`, and learn from one batch."""
-    key, control_key, everyone_key, hyde_key = jax.random.split(state.key, 4)
+    key, draw_key = jax.random.split(state.key)
+    draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     t = state.t + 1
     everyone = replay.add(state.everyone, transition)
     hyde = replay.add(state.hyde, transition, state.hyde_acts | ((config.warmup > 0) & (state.hyde.size < config.batch)))
-    recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, everyone_key, config.batch)
-    batch, weight = replay.join(recent, replay.sample(hyde, hyde_key, config.batch))
+    recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, draws[1 : 1 + config.batch])
+    batch, weight = replay.join(recent, replay.sample(hyde, draws[1 + config.batch :]))
     learned = learn(state.networks, config, batch, weight, transition)
     networks = jax.tree.map(lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks)
-    drawn = jax.random.uniform(control_key) < epsilon(config, t)
     return State(
         networks=networks,
         everyone=everyone,
@@ -188,7 +199,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
         key=key,
         t=t,
         episodes=state.episodes + ended,
-        hyde_acts=jnp.where(ended, drawn, state.hyde_acts),
+        hyde_acts=jnp.where(ended, draws[0] < epsilon(config, t), state.hyde_acts),
     )
 
 

@@ -7,13 +7,14 @@ belongs to a network and is trained with it (`published`).
 
 from __future__ import annotations
 
-from itertools import pairwise
+import math
+from itertools import accumulate, pairwise
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
+import optax  # type: ignore[import-untyped]
 from jax import Array
 
 EMBEDDING = 20
@@ -49,13 +50,15 @@ class Network(eqx.Module):
 
 def make_network(key: Array, sizes: tuple[int, ...], n_embedded: int | None = None, xavier: bool = True) -> Network:
     """A network with layers of `sizes`; weights Xavier-uniform with zero biases, or both uniform within 1/sqrt(fan in)."""
-    embedding_key, *keys = jax.random.split(key, len(sizes))
+    weight_key, embedding_key = jax.random.split(key)
+    counts = [(fan_in + 1) * fan_out for fan_in, fan_out in pairwise(sizes)]
+    # one draw for all layers: random numbers are what compiles slowest
+    draws = jnp.split(jax.random.uniform(weight_key, (sum(counts),), minval=-1.0), list(accumulate(counts))[:-1])
     weights, biases = [], []
-    for k, (fan_in, fan_out) in zip(keys, pairwise(sizes), strict=True):
-        weight_key, bias_key = jax.random.split(k)
-        bound = jnp.sqrt(6.0 / (fan_in + fan_out)) if xavier else jnp.sqrt(1.0 / fan_in)
-        weights.append(jax.random.uniform(weight_key, (fan_in, fan_out), minval=-bound, maxval=bound))
-        biases.append(jnp.zeros(fan_out) if xavier else jax.random.uniform(bias_key, (fan_out,), minval=-bound, maxval=bound))
+    for draw, (fan_in, fan_out) in zip(draws, pairwise(sizes), strict=True):
+        weight, bias = draw[fan_out:].reshape(fan_in, fan_out), draw[:fan_out]
+        weights.append(weight * (math.sqrt(6.0 / (fan_in + fan_out)) if xavier else math.sqrt(1.0 / fan_in)))
+        biases.append(bias * (0.0 if xavier else math.sqrt(1.0 / fan_in)))
     embedding = None if n_embedded is None else jax.random.normal(embedding_key, (n_embedded, sizes[0]))
     return Network(embedding, tuple(weights), tuple(biases))
 
@@ -71,9 +74,9 @@ def encode(features: Array | None, observation: Array) -> Array:
 
 
 class Learner(eqx.Module):
-    """A network and Adam's moments for it."""
+    """What is trained, a network as a rule, and Adam's moments for it."""
 
-    network: Network
+    network: Any
     moments: Any
 
     @staticmethod
@@ -102,3 +105,9 @@ def mean(values: Array, weight: Array) -> Array:
 def pick(table: Array, action: Array) -> Array:
     """table[i, action[i]]."""
     return jnp.take_along_axis(table, action[:, None], axis=1)[:, 0]
+
+
+def noisy_greedy(q: Array, noise: Any) -> Array:
+    """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the share `noise`."""
+    n_actions = q.shape[-1]
+    return jnp.log(noise / n_actions + (1.0 - noise) * jax.nn.one_hot(jnp.argmax(q, -1), n_actions))

@@ -54,10 +54,10 @@ def add(replay: Replay, transition: Transition, keep: Array | bool = True) -> Re
     return Replay(jax.tree.map(write, replay.data, transition), position, jnp.minimum(replay.size + kept, replay.capacity))
 
 
-def sample(replay: Replay, key: Array, count: int) -> tuple[Transition, Array]:
-    """`count` transitions drawn uniformly with replacement, and their weights [count]: 0 where there is none to draw."""
-    index = jax.random.randint(key, (count,), 0, jnp.maximum(replay.size, 1))
-    weight = jnp.broadcast_to(replay.size > 0, (count,)).astype(jnp.float32)
+def sample(replay: Replay, uniform: Array) -> tuple[Transition, Array]:
+    """A transition for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to draw."""
+    index = jnp.minimum((uniform * replay.size).astype(jnp.int32), replay.size - 1)
+    weight = jnp.broadcast_to(replay.size > 0, index.shape).astype(jnp.float32)
     return jax.tree.map(lambda ring: ring[index], replay.data), weight
 
 

@@ -103,11 +103,10 @@ def init(key: Array, config: Config, space: Space) -> State:
 
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
     """An action of the policy; uniform during the warm-up."""
-    key, actor_key, uniform_key = jax.random.split(state.key, 3)
+    key, draw_key = jax.random.split(state.key)
     logits = state.networks.actor.network(encode(state.networks.features, observation))
-    uniform = jax.random.randint(uniform_key, (), 0, logits.shape[-1])
-    chosen = jax.random.categorical(actor_key, logits)
-    return jnp.where(state.t < config.warmup, uniform, chosen).astype(jnp.int32), replace(state, key=key)
+    logits = jnp.where(state.t < config.warmup, 0.0, logits)
+    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
 
 
 def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
@@ -115,7 +114,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     key, batch_key = jax.random.split(state.key)
     t = state.t + 1
     everyone = replay.add(state.everyone, transition)
-    batch, weight = replay.sample(everyone, batch_key, config.batch)
+    batch, weight = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
     learned = learn(state.networks, config, batch, weight)
     networks = jax.tree.map(lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks)
     return State(networks, everyone, key, t, state.episodes + ended)

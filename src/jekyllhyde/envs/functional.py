@@ -96,7 +96,8 @@ def reset(model: Model, key: Array) -> EnvState:
 
 def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvState, Outcome]:
     """One transition."""
-    entry = jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action])
+    is_random = model.cumulative.shape[-1] > 1
+    entry = jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action]) if is_random else 0
     after = EnvState(model.successor[state.s, action, entry], state.elapsed + 1)
     terminated = model.is_terminal[after.s]
     truncated = ~terminated & (after.elapsed >= model.horizon)

@@ -5,7 +5,7 @@ Entering a terminal state terminates; the cut truncates, and a learner should bo
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -31,14 +31,14 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     render_mode : None, "ansi" (text) or "rgb_array" (one square per state, the current one dark).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as Gymnasium has it)
 
     def __init__(self, mdp: FiniteMDP, horizon: int = HORIZON, render_mode: str | None = None) -> None:
         if render_mode is not None:
             check_choice(render_mode, "render_mode", self.metadata["render_modes"])
         self.mdp, self.horizon, self.render_mode = mdp, check_count(horizon, "horizon", 1), render_mode
-        self.observation_space = Discrete(mdp.n_states)  # type: ignore[assignment]  # Gymnasium types spaces by their samples
-        self.action_space = Discrete(mdp.n_actions)  # type: ignore[assignment]
+        self.observation_space = Discrete(mdp.n_states)
+        self.action_space = Discrete(mdp.n_actions)
         self._cumulative_p0 = np.cumsum(mdp.p0)
         self._state, self._elapsed = -1, 0
 

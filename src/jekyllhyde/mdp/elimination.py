@@ -83,32 +83,36 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
 
 
 @kernel
-def least_fill_order(pattern: NDArray[np.bool_]) -> Ints:
-    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill goes into `pattern`."""
+def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
+    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill goes into `pattern`.
+
+    ins, outs : how many predecessors and successors each state has, itself apart; used up.
+    """
     n = len(pattern)
     order, left = np.empty(n, np.int64), np.ones(n, np.bool_)
-    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
     for k in range(n):
-        best, cost = -1, n * n + 1
+        best = -1
         for s in range(n):
-            if left[s] and ins[s] * outs[s] < cost:
-                best, cost = s, ins[s] * outs[s]
+            if left[s] and (best < 0 or ins[s] * outs[s] < ins[best] * outs[best]):
+                best = s
         order[k], left[best] = best, False
-        successors = np.flatnonzero(pattern[best] & left)
-        ins[successors] -= 1
-        for i in np.flatnonzero(pattern[:, best] & left):
-            outs[i] -= 1
-            for j in successors:
-                if not pattern[i, j]:
-                    pattern[i, j] = True
-                    outs[i] += 1
-                    ins[j] += 1
+        for i in range(n):
+            if left[i] and pattern[i, best]:
+                outs[i] -= 1
+                for j in range(n):
+                    if left[j] and pattern[best, j] and not pattern[i, j]:
+                        pattern[i, j] = True
+                        outs[i] += 1
+                        ins[j] += 1
+        for j in range(n):
+            if left[j] and pattern[best, j]:
+                ins[j] -= 1
     return order
 
 
 def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
     """The order of elimination, and where the factors of a matrix with this `pattern` have entries."""
-    order = least_fill_order(pattern)
+    order = least_fill_order(pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
     filled = pattern[np.ix_(order, order)]
     n = len(order)
     below, k = np.nonzero(np.tril(filled, -1))

@@ -33,7 +33,7 @@ class Rule(NamedTuple):
 
 
 class State(NamedTuple):
-    """theta, pi, q [n, A]; v, d, weights [n]; scratch: M [n*n], inverse [n], row [A]. weights = sum_t eta_t d_t.
+    """theta, pi, q [n, A]; v, d, weights [n]; scratch: step [n], M [n*n], inverse [n], row [A]. weights = sum_t eta_t d_t.
 
     flat_pi, flat_q [n*A] are the same memory as pi and q.
     """
@@ -46,6 +46,7 @@ class State(NamedTuple):
     v: Floats
     d: Floats
     weights: Floats
+    step: Floats
     M: Floats
     inverse: Floats
     row: Floats
@@ -55,9 +56,10 @@ class State(NamedTuple):
 def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: Floats, o: Floats, J: Floats, J_stop: float) -> int:
     """Evaluate and update len(eta) times, J[t] being the return before update t.
 
-    Returns how many updates were made; fewer when J exceeds `J_stop`; -1 - t when the undiscounted density is infinite at t.
+    With a step of 0 it observes: v, q, d and J are those of pi, which stays. Returns how many updates were made; fewer when J
+    exceeds `J_stop`; -1 - t when the undiscounted density is infinite at t.
     """
-    theta, pi, q, _, _, v, d, weights, _, _, row = state
+    theta, pi, q, _, _, v, d, weights, step, _, _, row = state
     for t in range(len(eta)):
         J[t] = evaluate(model, structure, rule, state)
         if J[t] > J_stop:
@@ -65,12 +67,12 @@ def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: F
         if not choose_density(model, structure, rule, state, o[t]):
             return -1 - t
         for s in range(len(d)):
-            d[s] *= eta[t]
-            weights[s] += d[s]
+            step[s] = eta[t] * d[s]
+            weights[s] += step[s]
         if rule.softmax:
-            softmax_update(theta, pi, q, v, d, rule.lam, rule.centred, row)
+            softmax_update(theta, pi, q, v, step, rule.lam, rule.centred, row)
         else:
-            direct_update(theta, pi, q, v, d, rule.lam, rule.centred, row)
+            direct_update(theta, pi, q, v, step, rule.lam, rule.centred, row)
     return len(eta)
 
 
@@ -123,10 +125,3 @@ def choose_density(model: Model, structure: Structure, rule: Rule, state: State,
     for s in range(len(d)):
         d[s] = o * rule.off[s] + (1.0 - o) * d[s] / total
     return True
-
-
-@kernel
-def observe(model: Model, structure: Structure, rule: Rule, state: State, o: float) -> tuple[float, bool]:
-    """J of pi, and d_t in `state`, without updating; False when the density is infinite."""
-    J = evaluate(model, structure, rule, state)
-    return J, choose_density(model, structure, rule, state, o)

@@ -22,7 +22,7 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.parallel import run_all
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
 from jekyllhyde.planning.job import Job, Recorder, Times, broadcast, make_job
-from jekyllhyde.planning.loop import Rule, State, advance, observe
+from jekyllhyde.planning.loop import Rule, State, advance
 from jekyllhyde.planning.run import PlanRun
 from jekyllhyde.planning.updates import PARAMETRIZATIONS, theta_of
 from jekyllhyde.schedule import ScheduleLike
@@ -187,7 +187,7 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     pi, q = job.pi0[structure.order], np.empty((n, A))
     state = State(
         theta_of(job.parametrization, pi), pi, q, pi.reshape(-1), q.reshape(-1), np.empty(n), np.empty(n), np.zeros(n),
-        np.empty(n * n), np.empty(n), np.empty(A),
+        np.empty(n), np.empty(n * n), np.empty(n), np.empty(A),
     )  # fmt: skip
 
     def unfold(array: Floats, at_terminal: float = 0.0) -> Floats:
@@ -204,9 +204,9 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     for t, end in zip(stops, [*stops[1:], job.updates], strict=True):
         o = np.minimum(1.0, density.o.values(t + 1, max(end - t, 1)))
         if t in recorder.times or t == job.updates:
-            J[t], is_finite = observe(model, structure, rule, state, o[0])
+            made = advance(model, structure, rule, state, np.zeros(1), o[:1], J[t : t + 1], np.inf)
         if t in recorder.times:
-            _require_finite(is_finite, t, mdp)
+            _require_finite(made >= 0, t, mdp)
             recorder.take(t, **{k: unfold(a, at_terminal.get(k, 0.0)) for k, a in state._asdict().items() if k in recorder.kept})
         made = advance(model, structure, rule, state, job.eta.values(t + 1, end - t), o, J[t:end], job.J_stop)
         _require_finite(made >= 0, t - 1 - made, mdp)

@@ -23,33 +23,46 @@ Floats = NDArray[np.float64]
 def project_row(x: Floats, s: int, work: Floats) -> None:
     """Euclidean projection of the row x[s] [A] on the simplex, in place: max(x - tau, 0) with tau such that it sums to 1.
 
-    The entries are sorted in decreasing order into `work` [A]; tau is fixed by the longest prefix that stays positive. Insertion
-    sort serves short rows best; two actions need no sorting.
+    The largest entries are taken one by one from a heap in `work` [A] until the next one would not stay positive: O(A + k log A)
+    for k positive entries. Two actions have a closed form.
     """
     n = x.shape[1]
     if n == 2:
         x[s, 0] = min(max(0.5 * (x[s, 0] - x[s, 1] + 1.0), 0.0), 1.0)
         x[s, 1] = 1.0 - x[s, 0]
         return
-    if n > 32:
-        work[:] = -np.sort(-x[s])
-    else:
-        for i in range(n):
-            value = x[s, i]
-            j = i
-            while j > 0 and work[j - 1] < value:
-                work[j] = work[j - 1]
-                j -= 1
-            work[j] = value
+    for i in range(n):
+        work[i] = x[s, i]
+    for i in range(n // 2 - 1, -1, -1):
+        sift_down(work, i, n)
     top, total, tau = work[0], 0.0, 0.0  # counted from the largest entry, so that huge entries keep their differences
     for i in range(n):
-        total += work[i] - top
+        largest = work[0] - top
+        total += largest
         candidate = (total - 1.0) / (i + 1)
-        if work[i] - top <= candidate:
+        if largest <= candidate:
             break
         tau = candidate
+        work[0] = work[n - 1 - i]
+        sift_down(work, 0, n - 1 - i)
     for i in range(n):
         x[s, i] = max((x[s, i] - top) - tau, 0.0)
+
+
+@kernel
+def sift_down(heap: Floats, i: int, n: int) -> None:
+    """Let heap[i] sink until the n entries are a heap again, each at least as large as its two children."""
+    value = heap[i]
+    child = 2 * i + 1
+    while child < n:
+        if child + 1 < n and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[i] = heap[child]
+        i = child
+        child = 2 * i + 1
+    heap[i] = value
 
 
 @kernel

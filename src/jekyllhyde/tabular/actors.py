@@ -3,8 +3,9 @@
     expected (Eq. 4)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
     sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), with a one-step target y for the action taken
 
-`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi (q - v). Direct: e_a, then the projection
-on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as it stands, or centred, which makes it the gradient of the entropy.
+`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi (q - v). Direct: e_a, then the
+projection on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as it stands, or centred, which makes it the gradient of the entropy.
+Tables are flat, as in `critics`.
 """
 
 from __future__ import annotations
@@ -13,121 +14,126 @@ import numpy as np
 
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.tabular.critics import expected_value
+from jekyllhyde.tabular.arrays import ONE
+from jekyllhyde.tabular.critics import expected_value, greedy_value
 from jekyllhyde.tabular.leaf import phase
 
 TINY = 1e-300
 
 
 @phase
-def sample_action(pi: Floats, s: int, u: float) -> int:
-    """Sample pi(.|s) by a uniform u: the last action of positive probability whose predecessors sum to at most u."""
-    chosen, before = 0, 0.0
-    for a in range(pi.shape[1]):
-        if pi[s, a] > 0.0 and before <= u:
-            chosen = a
-        before += pi[s, a]
+def sample_action(pi: Floats, row: int, width: int, u: float) -> int:
+    """The place of an action drawn from pi(.|s) by a uniform u: the first whose running sum exceeds u.
+
+    A loop that stops early lets the processor guess the action before it is computed, which is worth half of the time where the policy is
+    nearly deterministic. Where rounding leaves no such action, the last one of positive probability is taken.
+    """
+    chosen, last, rest = row, row + width - ONE, u - pi[row]
+    while rest >= 0.0 and chosen < last:
+        chosen += ONE
+        rest -= pi[chosen]
+    while pi[chosen] == 0.0:
+        chosen -= ONE
     return chosen
 
 
 @phase
-def greedy_action(q: Floats, s: int, u: float) -> int:
-    """An action of largest q(s, .), ties broken by a uniform u."""
-    best = q[s, 0]
-    for a in range(1, q.shape[1]):
-        best = max(best, q[s, a])
-    ties = 0
-    for a in range(q.shape[1]):
-        ties += q[s, a] == best
-    rank = np.int64(u * ties)
-    chosen, seen = 0, 0
-    for a in range(q.shape[1]):
-        if q[s, a] == best:
-            if seen == rank:
-                chosen = a
-            seen += 1
+def greedy_action(q: Floats, row: int, width: int, u: float) -> int:
+    """The place of an action of largest q(s, .), ties broken by a uniform u."""
+    best, ties = greedy_value(q, row, width), 0
+    for i in range(row, row + width):
+        ties += q[i] == best
+    chosen, rank = row, np.int64(u * ties)
+    for i in range(row, row + width):
+        if q[i] == best:
+            if rank == 0:
+                chosen = i
+            rank -= 1
     return chosen
 
 
 @phase
-def softmax_row(theta: Floats, pi: Floats, s: int) -> None:
-    """Shift theta(s, .) so that its maximum is 0, and pi(.|s) = exp(theta) / sum."""
-    top = theta[s, 0]
-    for a in range(1, theta.shape[1]):
-        top = max(top, theta[s, a])
+def improve(theta: Floats, pi: Floats, q: Floats, row: int, width: int, step: float) -> None:
+    """The expected update with softmax, without entropy or bonus."""
+    v, top = expected_value(pi, q, row, width), -np.inf
+    for i in range(row, row + width):
+        theta[i] += step * pi[i] * (q[i] - v)
+        top = max(top, theta[i])
+    softmax_row(theta, pi, row, width, top)
+
+
+@phase
+def softmax_row(theta: Floats, pi: Floats, row: int, width: int, top: float) -> None:
+    """Shift theta(s, .) by its maximum `top`, and pi(.|s) = exp(theta) / sum."""
     total = 0.0
-    for a in range(theta.shape[1]):
-        shifted = theta[s, a] - top
+    for i in range(row, row + width):
+        shifted = theta[i] - top
         weight = 1.0 if shifted == 0.0 else np.exp(shifted)
-        theta[s, a] = shifted
-        pi[s, a] = weight
+        theta[i] = shifted
+        pi[i] = weight
         total += weight
     scale = 1.0 / total
-    for a in range(theta.shape[1]):
-        pi[s, a] *= scale
-
-
-@phase
-def improve(theta: Floats, pi: Floats, q: Floats, s: int, step: float) -> None:
-    """The expected update with softmax, without entropy or bonus."""
-    v = expected_value(pi, q, s)
-    for a in range(q.shape[1]):
-        theta[s, a] += step * pi[s, a] * (q[s, a] - v)
-    softmax_row(theta, pi, s)
+    for i in range(row, row + width):
+        pi[i] *= scale
 
 
 @phase
 def improve_softmax(
-    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, s: int, step: float, lam: float, centred: bool, nu: float, log_t: float
+    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, row: int, width: int, step: float, lam: float, centred: bool,
+    nu: float, log_t: float,
 ) -> None:  # fmt: skip
     """The expected update with softmax; entropy weight lam, and the bonus nu sqrt(log t / n(s, a)) added to q(s, a)."""
-    baseline = 0.0
-    for a in range(q.shape[1]):
-        value = q[s, a] + nu * np.sqrt(log_t / max(n[s, a], 1))
-        entropy = -lam * np.log(max(pi[s, a], TINY))
-        baseline += pi[s, a] * (value + entropy if centred else value)
-        work[a] = value + entropy
-    for a in range(q.shape[1]):
-        theta[s, a] += step * pi[s, a] * (work[a] - baseline)
-    softmax_row(theta, pi, s)
+    baseline, top = 0.0, -np.inf
+    for i in range(row, row + width):
+        value = q[i] + nu * np.sqrt(log_t / max(n[i], 1))
+        entropy = -lam * np.log(max(pi[i], TINY))
+        baseline += pi[i] * (value + entropy if centred else value)
+        work[i - row] = value + entropy
+    for i in range(row, row + width):
+        theta[i] += step * pi[i] * (work[i - row] - baseline)
+        top = max(top, theta[i])
+    softmax_row(theta, pi, row, width, top)
 
 
 @phase
-def improve_direct(theta: Floats, pi: Floats, q: Floats, n: Ints, s: int, step: float, nu: float, log_t: float) -> None:
+def improve_direct(
+    theta: Floats, pi: Floats, q: Floats, n: Ints, row: int, width: int, step: float, nu: float, log_t: float
+) -> None:
     """The expected update with the direct parametrization."""
-    for a in range(q.shape[1]):
-        theta[s, a] += step * (q[s, a] + nu * np.sqrt(log_t / max(n[s, a], 1)))
-    project_row(theta, pi, s)
+    for i in range(row, row + width):
+        theta[i] += step * (q[i] + nu * np.sqrt(log_t / max(n[i], 1)))
+    project_row(theta, pi, row, width)
 
 
 @phase
-def improve_sampled(theta: Floats, pi: Floats, s: int, taken: int, target: float, step: float, direct: bool) -> None:
+def improve_sampled(theta: Floats, pi: Floats, row: int, width: int, taken: int, target: float, step: float, direct: bool) -> None:
     """The sampled update: the action taken, towards its one-step target."""
-    p = pi[s, taken]
-    for a in range(theta.shape[1]):
-        is_taken = 1.0 if a == taken else 0.0
-        theta[s, a] += step * target * (is_taken if direct else p * (is_taken - pi[s, a]))
+    p, top = pi[taken], -np.inf
+    for i in range(row, row + width):
+        is_taken = 1.0 if i == taken else 0.0
+        theta[i] += step * target * (is_taken if direct else p * (is_taken - pi[i]))
+        top = max(top, theta[i])
     if direct:
-        project_row(theta, pi, s)
+        project_row(theta, pi, row, width)
     else:
-        softmax_row(theta, pi, s)
+        softmax_row(theta, pi, row, width, top)
 
 
 @kernel
-def project_row(theta: Floats, pi: Floats, s: int) -> None:
+def project_row(theta: Floats, pi: Floats, row: int, width: int) -> None:
     """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0) with tau such that it sums to 1.
 
-    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends when all that are in stay positive.
-    Entries of -inf (actions that do not exist) are never in.
+    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends when all that are in stay
+    positive. Entries of -inf (actions that do not exist) are never in.
     """
     tau, members, before = -np.inf, 0, -1
     while members != before:
         before, members, total = members, 0, -1.0
-        for a in range(theta.shape[1]):
-            if theta[s, a] > tau:
+        for i in range(row, row + width):
+            if theta[i] > tau:
                 members += 1
-                total += theta[s, a]
+                total += theta[i]
         tau = total / members
-    for a in range(theta.shape[1]):
-        pi[s, a] = max(theta[s, a] - tau, 0.0)
-        theta[s, a] = pi[s, a] if theta[s, a] > -np.inf else theta[s, a]
+    for i in range(row, row + width):
+        pi[i] = max(theta[i] - tau, 0.0)
+        theta[i] = pi[i] if theta[i] > -np.inf else theta[i]

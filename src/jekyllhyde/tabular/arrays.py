@@ -22,30 +22,34 @@ STEPS, TRAJECTORIES, K, STATE, CONTROL, SIZE_JEKYLL, SIZE_HYDE, HYDE_TRAJECTORIE
 FACTOR, FACTOR_SUM = range(2)
 # Why a compiled loop returned.
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)
+ONE = np.uint64(1)
 # Options with more than two values.
 EXPECTED_SARSA, CURRENT, Q_LEARNING, MLE = range(4)
 PUBLISHED, PAPER, NONE = range(3)
 
 
 class Edges(NamedTuple):
-    """Transitions: s, a, next, r, discount [E]; `first` [S*A + 1], where the edges of (s, a) start; `count` [E], how often each was seen.
+    """Transitions [E], by places in flat tables: row = s A, pair = s A + a, next = s' A; r and discount.
 
-    Without a known model, `first` and `count` are empty.
+    `first` [S A + 1] : where the edges of a pair start.     `seen` [E] : how often each edge was seen. Both are empty without a model.
     """
 
-    s: Index
-    a: Index
+    row: Index
+    pair: Index
     next: Index
     r: Floats
     discount: Floats
     first: Index
-    count: Ints
+    seen: Ints
 
 
 class Problem(NamedTuple):
-    """A known MDP as an environment: running sums of p(.|s, a) [E]; start states and running sums of p0; terminal [S]; steps to the cut."""
+    """A known MDP as an environment: running sums of p(.|s, a) [E] and whether the edge ends the trajectory [E]; rows of the start
+    states and running sums of p0; terminal [S]; after how many steps a trajectory is cut.
+    """
 
     cdf: Floats
+    ends: NDArray[np.bool_]
     start: Index
     start_cdf: Floats
     terminal: NDArray[np.bool_]
@@ -136,7 +140,8 @@ class Scratch(NamedTuple):
 class Trace(NamedTuple):
     """What is recorded after trajectory at[i]: returns of Jekyll and of greedy Hyde, epsilon_t, steps, Hyde's trajectories, coverage.
 
-    r [S, A], p0 [S], P [E] and gamma are the model for the exact evaluation. The run ends when both returns exceed their stops.
+    indptr, indices, P (CSR rows over pairs), r [S, A], p0 [S] and gamma are the model for the exact evaluation. The run ends when both
+    returns exceed their stops.
     """
 
     at: Ints
@@ -147,6 +152,8 @@ class Trace(NamedTuple):
     hyde_trajectories: Ints
     least_count: Ints
     unvisited: Ints
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
     r: Floats
     p0: Floats
     P: Floats
@@ -158,16 +165,26 @@ class Trace(NamedTuple):
 
 def problem_of(mdp: FiniteMDP, horizon: int) -> Problem:
     """The sampler of a known MDP. The last edge of a row and the last start state get all that rounding leaves."""
-    start = np.flatnonzero(mdp.p0 > 0).astype(np.uint32)
-    cdf = mdp.P.data.copy()
+    start = np.flatnonzero(mdp.p0 > 0)
+    cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)
-    start_cdf = mdp.p0[start]
-    cumulate(np.array([0, len(start)]), start_cdf)
-    return Problem(cdf, start, start_cdf, mdp.is_terminal.copy(), horizon)
+    cumulate(np.array([0, len(start)], dtype=np.int32), start_cdf)
+    ends = mdp.is_terminal[mdp.P.indices]
+    return Problem(cdf, ends, (start * mdp.n_actions).astype(np.uint32), start_cdf, mdp.is_terminal.copy(), horizon)
+
+
+def edges_of(mdp: FiniteMDP) -> Edges:
+    """The edges of a known MDP, one per stored entry of P."""
+    pair = np.repeat(np.arange(mdp.n_states * mdp.n_actions, dtype=np.uint32), np.diff(mdp.P.indptr))
+    return Edges(
+        row=pair - pair % np.uint32(mdp.n_actions), pair=pair, next=(mdp.P.indices * mdp.n_actions).astype(np.uint32),
+        r=mdp.r_next.copy(), discount=np.where(mdp.is_terminal[mdp.P.indices], 0.0, mdp.gamma),
+        first=mdp.P.indptr.astype(np.uint32), seen=np.zeros(mdp.P.nnz, dtype=np.int64),
+    )  # fmt: skip
 
 
 @kernel
-def cumulate(first: Index, p: Floats) -> None:
+def cumulate(first: NDArray[np.int32], p: Floats) -> None:
     """Overwrite the probabilities of each row first[i] .. first[i + 1] - 1 with their running sums, the last with a certain 1."""
     for i in range(len(first) - 1):
         for e in range(first[i] + 1, first[i + 1]):

@@ -5,7 +5,8 @@
     Hyde     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
     MLE      q = r^ + gamma P^ v with v exact for pi in the empirical model (r^, P^); q0 where (s,a) was never tried
 
-The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a)) (paper: count).
+Tables are flat [S A]: the actions of s stand in row .. row + width - 1, row = s A, width = A. Such indices are unsigned, so that the
+compiler need not think of negative ones. The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a)) (paper: count).
 """
 
 from __future__ import annotations
@@ -15,27 +16,27 @@ import numpy as np
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
-from jekyllhyde.tabular.arrays import Edges, Scratch, Tables
+from jekyllhyde.tabular.arrays import ONE, Edges, Scratch, Tables, Trace
 from jekyllhyde.tabular.leaf import phase
 
 LARGEST = 1e300
 
 
 @phase
-def expected_value(pi: Floats, q: Floats, s: int) -> float:
+def expected_value(pi: Floats, q: Floats, row: int, width: int) -> float:
     """v(s) = sum_a pi(a|s) q(s, a)."""
     v = 0.0
-    for a in range(q.shape[1]):
-        v += pi[s, a] * q[s, a]
+    for i in range(row, row + width):
+        v += pi[i] * q[i]
     return v
 
 
 @phase
-def greedy_value(q: Floats, s: int) -> float:
+def greedy_value(q: Floats, row: int, width: int) -> float:
     """max_a q(s, a)."""
-    best = q[s, 0]
-    for a in range(1, q.shape[1]):
-        best = max(best, q[s, a])
+    best = q[row]
+    for i in range(row + ONE, row + width):
+        best = max(best, q[i])
     return best
 
 
@@ -46,25 +47,24 @@ def ucb(visits: int, log_count: float) -> float:
 
 
 @kernel
-def fit_model(tables: Tables, edges: Edges, scratch: Scratch, gamma: float, q0: float) -> None:
+def fit_model(tables: Tables, edges: Edges, trace: Trace, scratch: Scratch, gamma: float, q0: float) -> None:
     """The MLE critic: overwrite q with the exact values of pi in the empirical model."""
-    n_states, n_actions = tables.q.shape
-    P, v = scratch.P, scratch.v
+    pi, q, n, P, v = tables.pi, tables.q, tables.n, scratch.P, scratch.v
+    n_states, n_actions = q.shape
     for s in range(n_states):
         v[s] = 0.0
         for a in range(n_actions):
-            row = s * n_actions + a
-            tables.q[s, a] = 0.0 if tables.n[s, a] > 0 else q0
-            for e in range(edges.first[row], edges.first[row + 1]):
-                P[e] = edges.count[e] / tables.n[s, a] if tables.n[s, a] > 0 else 0.0
-                tables.q[s, a] += P[e] * edges.r[e]
-            if edges.first[row + 1] > edges.first[row]:
-                v[s] += tables.pi[s, a] * tables.q[s, a]
-    fill_system(scratch.M, edges.first, edges.next, P, tables.pi, gamma)
+            begin, end = trace.indptr[s * n_actions + a], trace.indptr[s * n_actions + a + 1]
+            q[s, a] = 0.0 if n[s, a] > 0 else q0
+            for e in range(begin, end):
+                P[e] = edges.seen[e] / n[s, a] if n[s, a] > 0 else 0.0
+                q[s, a] += P[e] * edges.r[e]
+            if end > begin:
+                v[s] += pi[s, a] * q[s, a]
+    fill_system(scratch.M, trace.indptr, trace.indices, P, pi, gamma)
     factor(scratch.M, scratch.inverse, v)
     back_substitute(scratch.M, scratch.inverse, v)
     for s in range(n_states):
         for a in range(n_actions):
-            row = s * n_actions + a
-            for e in range(edges.first[row], edges.first[row + 1]):
-                tables.q[s, a] += gamma * P[e] * v[edges.next[e]]
+            for e in range(trace.indptr[s * n_actions + a], trace.indptr[s * n_actions + a + 1]):
+                q[s, a] += gamma * P[e] * v[trace.indices[e]]

@@ -18,11 +18,24 @@ from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde
-from jekyllhyde.tabular.arrays import DIVERGED, EVALUATE, NEXT, PAUSED, STATE, STEPS, TRAJECTORIES, Scratch, Trace, problem_of
+from jekyllhyde.tabular.arrays import (
+    DIVERGED,
+    EVALUATE,
+    NEXT,
+    PAUSED,
+    STATE,
+    STEPS,
+    TRAJECTORIES,
+    Scratch,
+    Trace,
+    edges_of,
+    problem_of,
+)
 from jekyllhyde.tabular.loop import advance
 from jekyllhyde.tabular.result import CRITERIA, LearnRun
-from jekyllhyde.tabular.run import CHUNK, State, bundles, edges_of, initial_state, make_room, uses_replay
-from jekyllhyde.tabular.simulate import hyde_policy, start_state, verdict
+from jekyllhyde.tabular.rng import uniform
+from jekyllhyde.tabular.run import CHUNK, State, bundles, initial_state, make_room, uses_replay
+from jekyllhyde.tabular.simulate import hyde_policy, start_row, verdict
 
 Progress = Callable[[int], None]
 EVALUATIONS = 1000
@@ -93,7 +106,10 @@ def _run(plan: _Plan, mdp: FiniteMDP, run: int) -> tuple[Trace, State, str]:
     state = initial_state(agent, mdp.n_states, mdp.n_actions, plan.seed, run)
     edges, problem = edges_of(mdp), problem_of(mdp, plan.horizon)
     trace, scratch = _trace(plan, mdp), _scratch(mdp, len(edges.r))
-    state.clock[STATE] = start_state(problem.start, problem.start_cdf, state.words)
+    if len(problem.start) > 1:
+        state.clock[STATE] = start_row(problem.start, problem.start_cdf, uniform(state.words)) // mdp.n_actions
+    else:
+        state.clock[STATE] = problem.start[0] // mdp.n_actions
     guesses: dict[str, Floats] = {}
     before, reason = 0, PAUSED
     while reason in (PAUSED, EVALUATE):
@@ -142,7 +158,7 @@ def _trace(plan: _Plan, mdp: FiniteMDP) -> Trace:
     floats, integers = np.full((3, len(at)), np.nan), np.zeros((4, len(at)), dtype=np.int64)
     uniform_hyde = isinstance(plan.agent, TabularJekyllHyde) and plan.agent.hyde == "uniform"
     return Trace(
-        at, *floats, *integers, mdp.r, mdp.p0, mdp.P.data, mdp.gamma, uniform_hyde, stops["global"], stops["jekyll"]
+        at, *floats, *integers, mdp.P.indptr, mdp.P.indices, mdp.r, mdp.p0, mdp.P.data, mdp.gamma, uniform_hyde, stops["global"], stops["jekyll"]
     )  # fmt: skip
 
 

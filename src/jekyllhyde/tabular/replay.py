@@ -1,13 +1,15 @@
 """Replay: two logs of edge numbers, one per personality (lines 6 and 9 of Algorithm 3).
 
-A log is O(1) in time and four bytes per transition. `from_model` (published): (s, a) comes from the chosen buffer, and s' from the
-empirical model of both; otherwise the stored transition itself is replayed.
+A log is O(1) in time and four bytes per transition. `from_model` (published): (s, a) comes from the chosen buffer, and s' from
+the empirical model of both; otherwise the stored transition itself is replayed.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from jekyllhyde.mdp.finite import Ints
-from jekyllhyde.tabular.arrays import Index
+from jekyllhyde.tabular.arrays import ONE, Index
 from jekyllhyde.tabular.leaf import phase
 
 
@@ -21,10 +23,11 @@ def store(log: Index, control: int, size: int, capacity: int, ring: bool, e: int
 
 
 @phase
-def pick(first: Index, count: Ints, row: int, rank: int) -> int:
-    """The edge of (s, a) = row that its visit number `rank` took, when visits are ordered by edge."""
-    chosen, seen = first[row], 0
-    for e in range(first[row], first[row + 1] - 1):
-        seen += count[e]
-        chosen += rank >= seen
+def pick(first: Index, seen: Ints, pair: int, rank: int) -> int:
+    """The edge of a pair that its visit number `rank` took, when visits are ordered by edge."""
+    chosen, before = np.uint64(first[pair]), 0
+    for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
+        before += seen[e]
+        if rank >= before:
+            chosen = e + ONE
     return chosen

@@ -111,17 +111,6 @@ def _options(agent: TabularAgent, gamma: float, n_actions: int) -> Options | Non
     return None if plain else options
 
 
-def edges_of(mdp: FiniteMDP) -> Edges:
-    """The edges of a known MDP, one per stored entry of P."""
-    row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
-    next_state = mdp.P.indices.astype(np.uint32)
-    return Edges(
-        s=(row // mdp.n_actions).astype(np.uint32), a=(row % mdp.n_actions).astype(np.uint32), next=next_state,
-        r=mdp.r_next.copy(), discount=np.where(mdp.is_terminal[next_state], 0.0, mdp.gamma),
-        first=mdp.P.indptr.astype(np.uint32), count=np.zeros(len(next_state), dtype=np.int64),
-    )  # fmt: skip
-
-
 def empty_scratch() -> Scratch:
     """No room to evaluate inside the loop."""
     return Scratch(EMPTY, EMPTY, EMPTY, np.empty((0, 0)), EMPTY)
@@ -130,4 +119,7 @@ def empty_scratch() -> Scratch:
 def empty_trace() -> Trace:
     """Nothing to evaluate."""
     none = np.zeros(0, dtype=np.int64)
-    return Trace(none, EMPTY, EMPTY, EMPTY, none, none, none, none, np.empty((0, 0)), EMPTY, EMPTY, 0.0, False, np.inf, np.inf)
+    starts, numbers = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+    return Trace(
+        none, EMPTY, EMPTY, EMPTY, none, none, none, none, starts, numbers, np.empty((0, 0)), EMPTY, EMPTY, 0.0, False, np.inf, np.inf
+    )  # fmt: skip

@@ -3,55 +3,42 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.arrays import (
-    EVALUATE,
-    FINISHED,
-    HYDE_TRAJECTORIES,
-    NEXT,
-    PAUSED,
-    STEPS,
-    TRAJECTORIES,
-    Edges,
-    Index,
-    Problem,
-    Scratch,
-    Tables,
-    Trace,
+    EVALUATE, FINISHED, HYDE_TRAJECTORIES, NEXT, ONE, PAUSED, STEPS, TRAJECTORIES, Index, Problem, Scratch, Tables, Trace,
 )  # fmt: skip
 from jekyllhyde.tabular.leaf import phase
-from jekyllhyde.tabular.rng import Words, uniform
 
 
 @kernel
-def start_state(start: Index, start_cdf: Floats, words: Words) -> int:
-    """s_0 ~ p0, by bisection; a single start state costs no random number."""
+def start_row(start: Index, start_cdf: Floats, u: float) -> int:
+    """The row of s_0 ~ p0, by bisection with a uniform u."""
     low, high = 0, len(start) - 1
-    if high > 0:
-        u = uniform(words)
-        while low < high:
-            middle = (low + high) // 2
-            if u < start_cdf[middle]:
-                high = middle
-            else:
-                low = middle + 1
+    while low < high:
+        middle = (low + high) // 2
+        if u < start_cdf[middle]:
+            high = middle
+        else:
+            low = middle + 1
     return start[low]
 
 
 @phase
-def next_edge(first: Index, cdf: Floats, row: int, u: float) -> int:
-    """An edge of (s, a) = row, drawn from the model by a uniform u."""
-    chosen = first[row]
-    for e in range(first[row], first[row + 1] - 1):
-        chosen += u >= cdf[e]
+def next_edge(first: Index, cdf: Floats, pair: int, u: float) -> int:
+    """An edge of a pair, drawn from the model by a uniform u."""
+    chosen = np.uint64(first[pair])
+    for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
+        if u >= cdf[e]:
+            chosen = e + ONE
     return chosen
 
 
 @kernel
-def record(trace: Trace, scratch: Scratch, edges: Edges, problem: Problem, tables: Tables, clock: Ints, epsilon: float) -> int:
+def record(trace: Trace, scratch: Scratch, problem: Problem, tables: Tables, clock: Ints, epsilon: float) -> int:
     """Evaluate the agent exactly if it is time to; the reason to leave the loop, PAUSED when there is none."""
     i = clock[NEXT]
     if i >= len(trace.at) or clock[TRAJECTORIES] != trace.at[i]:
@@ -62,11 +49,11 @@ def record(trace: Trace, scratch: Scratch, edges: Edges, problem: Problem, table
     trace.least_count[i], trace.unvisited[i] = coverage(tables.n, problem.terminal)
     if len(scratch.M) == 0:
         return EVALUATE
-    trace.J_jekyll[i] = exact_return(trace, edges, scratch, tables.pi)
+    trace.J_jekyll[i] = exact_return(trace, scratch, tables.pi)
     trace.J_hyde[i] = np.nan
     if epsilon > 0.0:
         hyde_policy(tables.q_hyde, scratch.pi, trace.uniform_hyde)
-        trace.J_hyde[i] = exact_return(trace, edges, scratch, scratch.pi)
+        trace.J_hyde[i] = exact_return(trace, scratch, scratch.pi)
     clock[NEXT] += 1
     return verdict(trace, i)
 
@@ -81,10 +68,10 @@ def verdict(trace: Trace, i: int) -> int:
 
 
 @kernel
-def exact_return(trace: Trace, edges: Edges, scratch: Scratch, pi: Floats) -> float:
+def exact_return(trace: Trace, scratch: Scratch, pi: Floats) -> float:
     """J(pi) from one factorization of I - gamma P_pi."""
     v = scratch.v
-    fill_system(scratch.M, edges.first, edges.next, trace.P, pi, trace.gamma)
+    fill_system(scratch.M, trace.indptr, trace.indices, trace.P, pi, trace.gamma)
     for s in range(pi.shape[0]):
         v[s] = 0.0
         for a in range(pi.shape[1]):
@@ -109,7 +96,7 @@ def hyde_policy(q: Floats, pi: Floats, is_uniform: bool) -> None:
 
 
 @kernel
-def coverage(n: Ints, terminal: Floats) -> tuple[int, int]:
+def coverage(n: Ints, terminal: NDArray[np.bool_]) -> tuple[int, int]:
     """The smallest n(s, a), and the number of states never visited, among the states that act."""
     least, unvisited = np.int64(2**62), 0
     for s in range(n.shape[0]):

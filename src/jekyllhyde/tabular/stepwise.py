@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.tabular.actors import sample_action
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.arrays import (
     CONTROL,
@@ -32,13 +31,13 @@ from jekyllhyde.tabular.arrays import (
     STEPS,
     Edges,
 )  # fmt: skip
-from jekyllhyde.tabular.loop import act, advance
+from jekyllhyde.tabular.loop import act, advance, draw
 from jekyllhyde.tabular.rng import uniform
 from jekyllhyde.tabular.run import CHUNK, bundles, empty_scratch, empty_trace, initial_state, make_room, uses_replay
 
 Progress = Callable[[int], None]
 FIRST_ROOM = 1 << 10
-EDGE_FIELDS = ("s", "a", "next", "r", "discount")
+EDGE_FIELDS = ("row", "pair", "next", "r", "discount")
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Learner:
         state.log = np.zeros((2, max(len(arrays["log_jekyll"]), len(arrays["log_hyde"]))), dtype=np.uint32)
         for row, name in enumerate(("log_jekyll", "log_hyde")):
             state.log[row, : len(arrays[name])] = arrays[name]
-        self.edges = _edges(len(arrays["edge_s"]))
+        self.edges = _edges(len(arrays["edge_row"]))
         for name in EDGE_FIELDS:
             getattr(self.edges, name)[:] = arrays[f"edge_{name}"]
         self._check_consistency()
@@ -147,7 +146,8 @@ class Learner:
         sizes, capacity = clock[[SIZE_JEKYLL, SIZE_HYDE]], self.agent.capacity
         fits = {
             "clock": (clock >= 0).all() and clock[STATE] < n_states and clock[CONTROL] <= 1,
-            "edges": (edges.s < n_states).all() and (edges.next < n_states).all() and (edges.a < n_actions).all(),
+            "edges": all((places < n_states * n_actions).all() for places in edges[:3]) and not (edges.next % n_actions).any()
+            and not (edges.row % n_actions).any(),
             "log": not uses_replay(self.agent) or (np.minimum(sizes, capacity or sizes.max()).max() == room),
             "numbers": not self.state.log.size or self.state.log.max() < len(edges.r),
         }  # fmt: skip
@@ -222,7 +222,8 @@ class Learner:
             )
         clock[EDGE] = slot
         edges = self.edges
-        edges.s[slot], edges.a[slot], edges.next[slot] = clock[STATE], action, s_next
+        row = int(clock[STATE]) * self.shape[1]
+        edges.row[slot], edges.pair[slot], edges.next[slot] = row, row + action, s_next * self.shape[1]
         edges.r[slot], edges.discount[slot] = reward, discount
 
     def _make_room(self, steps: int) -> None:
@@ -286,4 +287,4 @@ def predict(learner: Learner, observation: int, deterministic: bool) -> int:
     s, tables = int(observation) - first_state, learner.state.tables
     if deterministic:
         return int(np.argmax(tables.pi[s])) + first_action
-    return int(sample_action(tables.pi, s, uniform(learner.state.words))) + first_action
+    return int(draw(tables.pi, s, uniform(learner.state.words))) + first_action

@@ -188,7 +188,7 @@ def _advance(
         until = n_evaluations * every * segment // n_segments
         carry = _run(model, carry, configs, jnp.asarray(until), agent, every)
         if progress is not None:
-            jax.block_until_ready(carry.key)
+            carry.agent.t.block_until_ready()
             progress(segment / n_segments)
     return carry
 
