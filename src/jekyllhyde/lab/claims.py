@@ -241,7 +241,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim("6d-small", "6d", "Below, lam hardly matters where C4 holds.", _small_lambda_neutral),
     Claim("6d-sweet", "6d", "On-policy updates have a narrow and slow sweet spot in lam.", _sweet_spot),
     Claim("7a-order", "7a", "High off-policiness ends above low off-policiness and on-policy updates.", _late_order),
-    Claim("7a-uniform", "7a", "Uniform updates are late at first and overtake on-policy ones around update 4,000.", _uniform_slow_start),
+    Claim("7a-uniform", "7a", "Uniform updates start late and overtake on-policy ones around update 4,000.", _uniform_slow_start),
     Claim("7a-level", "7a", "The mean performance comes to about 0.997.", _direct_mean_997),
     Claim("7b-decile", "7b", "The decile of on-policy updates stagnates around 0.99.", _stagnates_at_99),
     Claim("7c-level", "7c", "With softmax the mean stays around 0.99.", _softmax_mean_99),
