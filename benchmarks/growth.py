@@ -100,7 +100,8 @@ def main() -> None:
                 rows.append(in_its_own_process(kind, size, density))
                 print("|".join(line(rows[-1])), flush=True)
     columns = ["MDP", "states", "density", "create s", "FiniteMDP s", "first update s", "later updates s",
-               "creation peak GiB", "planning peak GiB", "v: solver, residual", "d: solver, backward error", "ns per state"]  # fmt: skip
+               "creation peak GiB", "planning peak GiB", "v: solver, residual",
+               "d: solver, backward error", "ns per state"]  # fmt: skip
     where = machine()
     text = f"Planning on sparse MDPs, softmax, eta 10 ({where}).\n\n" + table(columns, [line(row) for row in rows])
     write("growth", {"machine": where, "rows": rows}, text)

@@ -1,8 +1,8 @@
-"""Tabular reinforcement learning: environment steps per second of a plain NumPy script, plain C, and `jekyllhyde.learn`, on one core.
+"""Tabular learning: environment steps per second of a plain NumPy script, plain C, and `jekyllhyde.learn`, on one core.
 
-The three do the same work per step, exact evaluations included (1000 of them over a run); C draws the same random numbers as the
-library, and their returns are compared before anything is timed. Times are processor seconds of the thread. Also: one and two cores,
-growth with states and with replay, the structure behind replay, compilation, and the step-by-step agents on Gymnasium's environments.
+The three do the same work per step, exact evaluations included (1000 of them over a run); C draws the same random numbers as
+the library, and their returns are compared before anything is timed. Times are processor seconds of the thread. Also: one and
+two cores, growth with states and with replay, the structure behind replay, compilation, Gymnasium's environments.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from common import HERE, machine, table, write
 import numpy as np  # isort: skip
 
 import jekyllhyde as jh  # isort: skip
+from jekyllhyde.jit import kernel  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy  # isort: skip
-from jekyllhyde.tabular.arrays import SIZE_JEKYLL, STATE, TRAJECTORIES, edges_of, problem_of  # isort: skip
+from jekyllhyde.tabular.arrays import SIZE_JEKYLL, TRAJECTORIES, edges_of, problem_of  # isort: skip
 from jekyllhyde.tabular.learn import _Plan, _scratch, _trace, evaluation_times, learn  # isort: skip
 from jekyllhyde.tabular.loop import advance  # isort: skip
-from jekyllhyde.tabular.rng import stream  # isort: skip
+from jekyllhyde.tabular.rng import Words, stream, uniform  # isort: skip
 from jekyllhyde.tabular.run import bundles, initial_state, make_room  # isort: skip
 
 REPETITIONS = 5
@@ -75,52 +76,54 @@ def in_c(library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories
     return library.policy_gradient(*common, real(1.0), real(0.1), *ends), J[: len(evaluation_times(trajectories))]
 
 
-def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, seed: int = 0) -> int:
-    """The published algorithms as one would script them: dense tables, counts as replay, an (S A) x (S A) inverse per evaluation."""
-    rng = np.random.default_rng(seed)
+def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: int, lean: bool) -> int:
+    """The published algorithms as one would script them, with an (S A) x (S A) inverse per evaluation.
+
+    Replay is a table of transition counts per personality. The plain script takes from it what it needs when it needs it, pair
+    frequencies and empirical model, and computes the policy as softmax(theta); the lean one keeps sums and rows up to date.
+    """
+    rng = np.random.default_rng(0)
     S, A, gamma, batch = mdp.n_states, mdp.n_actions, mdp.gamma, agent.batch
     P, R = mdp.P.toarray().reshape(S, A, S), mdp.r
     theta, q, q_hyde, steps, done = np.zeros((S, A)), np.zeros((S, A)), np.ones((S, A)), 0, 0
-    pi, counts, model = np.full((S, A), 1.0 / A), np.zeros((2, S, A)), np.zeros((S, A, S))
+    pi, counts, pairs = np.full((S, A), 1.0 / A), np.zeros((2, S, A, S)), np.zeros((2, S, A))
     q_hyde[mdp.is_terminal] = 0.0
     is_hyde, factors, with_hyde = 0, 0.0, isinstance(agent, TabularJekyllHyde)
-    times = set(evaluation_times(trajectories).tolist())
     while done < trajectories:
         s = 0
         for k in range(100):
-            if is_hyde:
-                a = rng.choice(np.flatnonzero(q_hyde[s] == q_hyde[s].max()))
-            else:
-                a = rng.choice(A, p=pi[s])
+            a = rng.choice(np.flatnonzero(q_hyde[s] == q_hyde[s].max())) if is_hyde else rng.choice(A, p=pi[s])
             s_next = rng.choice(S, p=P[s, a])
-            counts[is_hyde, s, a] += 1
-            model[s, a, s_next] += 1
+            counts[is_hyde, s, a, s_next] += 1
+            pairs[is_hyde, s, a] += 1
             steps += 1
             factors += gamma**k
             step = agent.eta / batch * gamma**k * done / factors
             for _ in range(batch):
                 x, b, y = s, a, s_next
                 if with_hyde:
-                    buffer = counts[1 if counts[1].any() and rng.random() < 0.5 else 0]
-                    x, b = divmod(rng.choice(S * A, p=buffer.ravel() / buffer.sum()), A)
-                    y = rng.choice(S, p=model[x, b] / model[x, b].sum())
+                    whose = 1 if pairs[1].any() and rng.random() < 0.5 else 0
+                    visits = pairs[whose] if lean else counts[whose].sum(axis=2)
+                    x, b = divmod(rng.choice(S * A, p=visits.ravel() / visits.sum()), A)
+                    model = counts[:, x, b].sum(axis=0)
+                    y = rng.choice(S, p=model / model.sum())
                 bootstrap = 0.0 if mdp.is_terminal[y] else gamma
                 q[x, b] += agent.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
                 if with_hyde:
-                    bonus = np.sqrt(np.log(done + 1) / (counts[:, x, b].sum() + 0.001))
+                    bonus = np.sqrt(np.log(done + 1) / (pairs[:, x, b].sum() + 0.001))
                     value = q_hyde[x, b] + agent.option("hyde_eta") / batch * (bonus + bootstrap * q_hyde[y].max() - q_hyde[x, b])
                     q_hyde[x, b] = min(value, 1.0)
                 theta[x] += step * pi[x] * (q[x] - np.dot(pi[x], q[x]))
-                theta[x] -= theta[x].max()
-                weights = np.exp(theta[x])
-                pi[x] = weights / weights.sum()
+                rows = slice(x, x + 1) if lean else slice(None)
+                weights = np.exp(theta[rows] - theta[rows].max(axis=1, keepdims=True))
+                pi[rows] = weights / weights.sum(axis=1, keepdims=True)
             s = s_next
             if mdp.is_terminal[s]:
                 break
         done += 1
         epsilon = min(1.0, 100.0 / steps) if with_hyde else 0.0
         is_hyde = int(rng.random() < epsilon)
-        if done in times:
+        if done % cadence == 1:
             dense_return(P, R, pi, gamma)
             if with_hyde:
                 dense_return(P, R, np.eye(A)[q_hyde.argmax(axis=1)], gamma)
@@ -151,11 +154,11 @@ def ours(mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> int:
 
 
 CASES: dict[str, tuple[str, TabularAgent, int, int]] = {
-    "chain 10, J&H": ("chain", TabularJekyllHyde(), 100_000, 300),
+    "chain 10, J&H": ("chain", TabularJekyllHyde(), 100_000, 500),
     "chain 10, PG": ("chain", TabularOnPolicy(), 1_000_000, 2000),
-    "random 100, J&H, batch 1": ("garnet", TabularJekyllHyde(hyde_eta=1.0), 100_000, 20),
-    "random 100, J&H, batch 4": ("garnet", TabularJekyllHyde(hyde_eta=1.0, batch=4), 50_000, 10),
-    "random 100, PG": ("garnet", TabularOnPolicy(), 100_000, 50),
+    "random 100, J&H, batch 1": ("garnet", TabularJekyllHyde(hyde_eta=1.0), 100_000, 100),
+    "random 100, J&H, batch 4": ("garnet", TabularJekyllHyde(hyde_eta=1.0, batch=4), 100_000, 100),
+    "random 100, PG": ("garnet", TabularOnPolicy(), 100_000, 100),
 }
 
 
@@ -170,16 +173,21 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
         agreement = float(abs(J - check.J_jekyll[0]).max())
         if steps != check.steps[0, -1] or not agreement < AGREEMENT:
             raise SystemExit(f"{name}: C and the library disagree by {agreement:.1e}")
-        rates: dict[str, list[float]] = {"numpy": [], "C": [], "ours": []}
-        for _ in range(REPETITIONS):
-            rates["numpy"].append(rate(lambda: in_numpy(mdp, agent, few)))  # noqa: B023
-            rates["C"].append(rate(lambda: in_c(library, mdp, agent, trajectories)[0]))  # noqa: B023
-            rates["ours"].append(rate(lambda: ours(mdp, agent, trajectories)))  # noqa: B023
-        middle = {key: median(values) for key, values in rates.items()}
-        share = median(a / b for a, b in zip(rates["ours"], rates["C"], strict=True))
-        ratio = median(a / b for a, b in zip(rates["ours"], rates["numpy"], strict=True))
-        rows.append([name, f"{middle['numpy']:,.0f}", f"{middle['C'] / 1e6:.2f} M", f"{middle['ours'] / 1e6:.2f} M", f"{ratio:,.0f}", f"{share:.2f}"])  # fmt: skip
-        data.append({"case": name, "rates": middle, "ratio": ratio, "share_of_C": share})
+        trials: dict[str, Callable[[], int]] = {
+            "plain": lambda: in_numpy(mdp, agent, few, trajectories // 1000, lean=False),  # noqa: B023
+            "lean": lambda: in_numpy(mdp, agent, few, trajectories // 1000, lean=True),  # noqa: B023
+            "C": lambda: in_c(library, mdp, agent, trajectories)[0],  # noqa: B023
+            "ours": lambda: ours(mdp, agent, trajectories),  # noqa: B023
+        }
+        found = [{key: rate(trial) for key, trial in trials.items()} for _ in range(REPETITIONS)]
+        middle = {key: median(one[key] for one in found) for key in trials}
+        times = {key: median(one["ours"] / one[key] for one in found) for key in ("plain", "lean", "C")}
+        rows.append([
+            name, f"{middle['plain']:,.0f}", f"{middle['lean']:,.0f}", f"{middle['C'] / 1e6:.2f} M",
+            f"{middle['ours'] / 1e6:.2f} M",
+            f"{times['plain']:,.0f}", f"{times['lean']:,.0f}", f"{times['C']:.2f}",
+        ])  # fmt: skip
+        data.append({"case": name, "rates": middle, "ours_over": times})
         print(rows[-1], flush=True)
     return rows, data
 
@@ -187,11 +195,9 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
 def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> float:
     """Steps per processor second without evaluation, after a replay of `prefill` transitions."""
     state, edges, problem = initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0), edges_of(mdp), problem_of(mdp, 100)
-    plan = _Plan(agent, 10**12, 0, 100, None, "both", lambda n: None)
     trace = _trace(_Plan(agent, 1, 0, 100, None, "both", lambda n: None), mdp)._replace(at=np.array([10**15]))
-    del plan
-    state.clock[[SIZE_JEKYLL, TRAJECTORIES, STATE]] = prefill, 1000, 0
-    make_room(state, agent, steps + 10**5)
+    make_room(state, agent, prefill + steps + 10**5)
+    state.clock[[SIZE_JEKYLL, TRAJECTORIES]] = prefill, 1000
     rng = np.random.default_rng(0)
     state.log[0, :prefill] = rng.integers(len(edges.r), size=prefill, dtype=np.uint32)
     state.tables.n.reshape(-1)[:] = np.bincount(edges.pair[state.log[0, :prefill]], minlength=state.tables.n.size)
@@ -227,6 +233,114 @@ def growth() -> tuple[list[list[Any]], list[list[Any]]]:
     return by_states, by_replay
 
 
+@kernel
+def draw_from_log(pairs: Any, log: Any, size: int, steps: int, words: Words) -> int:
+    """Store one pair and draw one, `steps` times: a log."""
+    total = 0
+    for i in range(steps):
+        log[size + i] = pairs[i & 1023]
+        total += log[np.int64(uniform(words) * (size + i + 1))]
+    return total
+
+
+@kernel
+def draw_from_tree(pairs: Any, tree: Any, size: int, steps: int, words: Words) -> int:
+    """The same with counts in a Fenwick tree [a power of two, plus 1]."""
+    total, top = 0, len(tree) - 1
+    for i in range(steps):
+        place = pairs[i & 1023] + 1
+        while place <= top:
+            tree[place] += 1
+            place += place & -place
+        rank, found, width = np.int64(uniform(words) * (size + i + 1)), 0, top >> 1
+        while width > 0:
+            if tree[found + width] <= rank:
+                found += width
+                rank -= tree[found]
+            width >>= 1
+        total += found
+    return total
+
+
+@kernel
+def draw_from_alias(pairs: Any, counts: Any, threshold: Any, alias: Any, tail: Any, steps: int, words: Words) -> int:
+    """The same with an alias table of counts and a tail of the latest pairs; full, the tail goes into the table."""
+    total, n, in_tail, in_table = 0, len(counts), 0, int(counts.sum())
+    small, large = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(steps):
+        if in_tail == len(tail) or i == 0:
+            for j in range(in_tail):
+                counts[tail[j]] += 1
+            in_table, in_tail = int(in_table + in_tail), 0
+            build_alias(counts, in_table, threshold, alias, small, large)
+        tail[in_tail] = pairs[i & 1023]
+        in_tail += 1
+        rank = np.int64(uniform(words) * (in_table + in_tail))
+        if rank >= in_table:
+            total += tail[rank - in_table]
+        else:
+            u = uniform(words) * n
+            column = np.int64(u)
+            total += int(column) if u - column < threshold[column] else alias[column]
+    return total
+
+
+@kernel
+def build_alias(counts: Any, size: int, threshold: Any, alias: Any, small: Any, large: Any) -> None:
+    """Vose's construction."""
+    n, n_small, n_large = len(counts), 0, 0
+    for i in range(n):
+        threshold[i], alias[i] = counts[i] * n / size, i
+        if threshold[i] < 1.0:
+            small[n_small] = i
+            n_small += 1
+        else:
+            large[n_large] = i
+            n_large += 1
+    while n_small > 0 and n_large > 0:
+        n_small -= 1
+        low, high = small[n_small], large[n_large - 1]
+        alias[low] = high
+        threshold[high] -= 1.0 - threshold[low]
+        if threshold[high] < 1.0:
+            n_large -= 1
+            small[n_small] = high
+            n_small += 1
+
+
+def structures(steps: int = 10**6) -> list[list[Any]]:
+    """Nanoseconds to store one pair and draw one, over the number of pairs and of transitions held."""
+    rows, rng = [], np.random.default_rng(0)
+    for n in (20, 400, 40_000):
+        pairs = rng.integers(n, size=1024)
+        for size in (10**5, 10**7, 10**8):
+            log = np.empty(size + steps, dtype=np.uint32)
+            log[:size] = rng.integers(n, size=size, dtype=np.uint32)
+            counts = np.bincount(log[:size], minlength=n)
+            top = 1 << int(np.ceil(np.log2(n + 1)))
+            tree = np.zeros(top + 1, dtype=np.int64)
+            for i in range(n):
+                tree[i + 1] += counts[i]
+            for i in range(1, top + 1):
+                if (parent := i + (i & -i)) <= top:
+                    tree[parent] += tree[i]
+            tail, words = np.empty(8 * n, dtype=np.uint32), stream(0, 0)
+            trials: list[Callable[[], int]] = [
+                lambda: draw_from_log(pairs, log, size, steps, words),  # noqa: B023
+                lambda: draw_from_tree(pairs, tree, size, steps, words),  # noqa: B023
+                lambda: draw_from_alias(pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words),  # noqa: B023
+            ]
+            cells = []
+            for trial in trials:
+                trial()
+                start = thread_time()
+                trial()
+                cells.append(f"{1e9 * (thread_time() - start) / steps:.1f}")
+            rows.append([f"{n:,}", f"{size:,}", *cells])
+            print(rows[-1], flush=True)
+    return rows
+
+
 def two_cores() -> float:
     """Wall time of 100 runs on one thread over that on two."""
     mdp, agent = jh.chain(10, beta=0.8), TabularJekyllHyde()
@@ -239,6 +353,59 @@ def two_cores() -> float:
             times.append(perf_counter() - start)
         ratios.append(times[0] / times[1])
     return median(ratios)
+
+
+CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, float], int]] = [
+    ("FrozenLake-v1", {"map_name": "8x8"}, {"epsilon": 0.5, "eta": 10.0, "eta_c": 0.05, "hyde_eta": 0.2, "batch": 16},
+     {"step": 0.1, "explore": 0.1}, 300_000),
+    ("Taxi-v4", {}, {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"},
+     {"step": 0.5, "explore": 0.1}, 200_000),
+    ("CliffWalking-v1", {"max_episode_steps": 200}, {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4},
+     {"step": 0.5, "explore": 0.1}, 60_000),
+]  # fmt: skip
+
+
+def q_learning(env: Any, steps: int, step: float, explore: float, seed: int) -> Floats:
+    """Tabular Q-learning with epsilon-greedy actions, as a user would write it."""
+    rng = np.random.default_rng(seed)
+    q = np.zeros((env.observation_space.n, env.action_space.n))
+    s, _ = env.reset(seed=seed)
+    for _ in range(steps):
+        a = rng.integers(q.shape[1]) if rng.random() < explore else rng.choice(np.flatnonzero(q[s] == q[s].max()))
+        s_next, r, terminated, truncated, _ = env.step(int(a))
+        q[s, a] += step * (r + (0.0 if terminated else 0.99) * q[s_next].max() - q[s, a])
+        s = s_next
+        if terminated or truncated:
+            s, _ = env.reset()
+    return q
+
+
+def clients(seeds: int = 5) -> list[list[Any]]:
+    """Exact return of the greedy policy after as many steps: the optimum, J&H and Q-learning, mean and range over seeds."""
+    import gymnasium
+
+    rows = []
+    for name, options, settings, plain, steps in CLIENTS:
+        model = {key: value for key, value in options.items() if key != "max_episode_steps"}
+        mdp = jh.from_gymnasium(name, gamma=0.99, **model)
+
+        def score(table: Floats, mdp: FiniteMDP = mdp) -> float:
+            pi = mdp.uniform_policy()
+            pi[: len(table)] = np.eye(mdp.n_actions)[table.argmax(axis=1)]
+            return mdp.evaluate(pi).J
+
+        found: dict[str, list[float]] = {"jekyll-hyde": [], "q-learning": []}
+        for seed in range(seeds):
+            agent = TabularJekyllHyde(
+                **settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf, seed=seed
+            )
+            agent.learn(gymnasium.make(name, **options), steps)
+            found["jekyll-hyde"].append(score(agent.pi))
+            found["q-learning"].append(score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed)))
+        cells = [f"{np.mean(x):.3f} ({min(x):.3f} to {max(x):.3f})" for x in found.values()]
+        rows.append([name, f"{steps:,}", f"{mdp.J_star:.3f}", *cells])
+        print(rows[-1], flush=True)
+    return rows
 
 
 FIRST_USE = """
@@ -271,20 +438,33 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows, data = compare(build_c(folder))
     by_states, by_replay = growth()
+    by_structure = structures()
     speedup = two_cores() if len(os.sched_getaffinity(0)) > 1 else float("nan")
     cold, warm = first_use()
+    by_client = clients()
     text = "\n\n".join([
         f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
-        table(["case", "plain NumPy", "C", "jekyllhyde", "times NumPy", "share of C"], rows),
+        table(["case", "plain NumPy", "lean NumPy", "C", "jekyllhyde", "times plain", "times lean", "share of C"], rows),
         f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s; from the cache: {warm:.2f} s.",
         "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
         table(["states", "steps per second", "memory per run, without replay"], by_states),
         "Growth with replay:",
         table(["transitions", "chain 10", "random 100", "memory"], by_replay),
+        "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: ns to store one and draw one:",
+        table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
+        "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds (lowest to highest):",
+        table(["environment", "steps", "optimum", "J&H", "Q-learning, epsilon-greedy"], by_client),
     ])  # fmt: skip
     write(
         "tabular",
-        {"cases": data, "two_threads": speedup, "first_use": [cold, warm], "states": by_states, "replay": by_replay},
+        {
+            "cases": data,
+            "two_threads": speedup,
+            "first_use": [cold, warm],
+            "states": by_states,
+            "replay": by_replay,
+            "clients": by_client,
+        },
         text,
     )
 

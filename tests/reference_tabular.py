@@ -1,4 +1,4 @@
-"""Algorithms 2 and 3 in plain, slow Python, as the paper lists them; the compiled engine must agree with it, transition by transition.
+"""Algorithms 2 and 3 in plain, slow Python, as the paper lists them; the engine must agree with it, transition by transition.
 
 It shares with the engine the agents' settings and the order in which random numbers are drawn, and no code.
 """

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_tabular import Reference
 
 import jekyllhyde as jh
 from jekyllhyde.mdp.finite import FiniteMDP
@@ -15,21 +14,27 @@ from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOn
 from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STEPS, edges_of
 from jekyllhyde.tabular.learn import evaluation_times, learn
 from jekyllhyde.tabular.run import State, uses_replay
+from reference_tabular import Reference
 
 HORIZON, TRAJECTORIES, SEED = 20, 50, 3
 J, P = TabularJekyllHyde, TabularOnPolicy
 
 AGENTS: list[TabularAgent] = [
-    J(), J(batch=3), J(epsilon="10/sqrt(t)", o="10/sqrt(t)"), J(epsilon=lambda t: 0.5, o="10/t^0.7"), J(epsilon=1.0, o=1.0), J(epsilon=0.0),
-    J(critic="current", epsilon=0.5), J(critic="q_learning", epsilon=0.5), J(critic="mle", epsilon=0.5), J(critic="mle", mle_every=3),
+    J(), J(batch=3), J(epsilon="10/sqrt(t)", o="10/sqrt(t)"), J(epsilon=lambda t: 0.5, o="10/t^0.7"), J(epsilon=1.0, o=1.0),
+    J(epsilon=0.0),
+    J(critic="current", epsilon=0.5), J(critic="q_learning", epsilon=0.5), J(critic="mle", epsilon=0.5),
+    J(critic="mle", mle_every=3),
     J(nu=0.1), J(nu=0.1, critic="current", batch=2), J(bonus="count"), J(normalization="paper"), J(normalization="none", eta=0.1),
-    J(density="undiscounted"), J(convention="paper"), J(convention="paper", batch=2, critic="q_learning"), J(hyde="uniform", epsilon=0.3),
+    J(density="undiscounted"), J(convention="paper"), J(convention="paper", batch=2, critic="q_learning"),
+    J(hyde="uniform", epsilon=0.3),
     J(hyde_q0=0.5, hyde_clip=np.inf, hyde_eta=0.7), J(parametrization="direct"), J(successor="stored"), J(q0=0.7),
     J(capacity=20, epsilon=0.5), J(capacity=20, when_full="keep", epsilon=0.5),
     P(), P(density="undiscounted"), P(lam=0.05), P(lam=0.05, entropy="centred"), P(nu=0.5), P(nu=0.5, nu_in="actor"),
     P(convention="paper"), P(convention="paper", nu=0.1, lam=0.01, density="undiscounted"), P(update="sampled", lam=0.1),
-    P(convention="paper", parametrization="direct"), P(parametrization="direct", nu=0.1, nu_in="actor"), P(normalization="none", eta=0.1),
-    P(replay=True), P(replay=True, batch=4), P(replay=True, batch=2, lam=0.01, update="sampled"), P(replay=True, critic="current"),
+    P(convention="paper", parametrization="direct"), P(parametrization="direct", nu=0.1, nu_in="actor"),
+    P(normalization="none", eta=0.1),
+    P(replay=True), P(replay=True, batch=4), P(replay=True, batch=2, lam=0.01, update="sampled"),
+    P(replay=True, critic="current"),
     P(critic="mle"), P(critic="q_learning", replay=True, capacity=10),
 ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from gymnasium.spaces import Box, Discrete
 
 import jekyllhyde as jh
 from jekyllhyde.errors import InputError
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STATE, STEPS
 from jekyllhyde.tabular.check import check_agent
 from jekyllhyde.tabular.learn import learn
@@ -21,12 +22,13 @@ from jekyllhyde.tabular.learn import learn
 J, P = TabularJekyllHyde, TabularOnPolicy
 
 
-class Corridor(gym.Env[int, int]):
+class Corridor(gym.Env[Any, Any]):
     """States 5..9, actions 3 (left) and 4 (right); 1 on reaching state 9, which ends the episode; cut after `limit` steps."""
 
     def __init__(self, limit: int = 50, mask: bool = False, seeded: bool = True) -> None:
         self.observation_space, self.action_space = Discrete(5, start=5), Discrete(2, start=3)
-        self.limit, self.mask, self.seeded, self.taken = limit, mask, seeded, []
+        self.limit, self.mask, self.seeded = limit, mask, seeded
+        self.taken: list[tuple[int, int]] = []
         self.state = self.steps = 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
@@ -77,7 +79,7 @@ def test_check_agent_notices_broken_promises(broken: str) -> None:
             learn_once = agent.learn
             object.__setattr__(agent, "learn", lambda env, steps: learn_once(env, steps + 1))
         else:
-            object.__setattr__(agent, "save", lambda path: J(seed=seed).learn(gym.make("FrozenLake-v1"), 1) and saved(seed, path))
+            object.__setattr__(agent, "save", lambda path: saved(seed, path))
         return agent
 
     def saved(seed: int, path: Path) -> None:
@@ -117,7 +119,7 @@ def test_masked_actions_are_never_taken_nor_counted_on() -> None:
 def test_termination_ends_the_return_and_truncation_does_not() -> None:
     """One state that pays 1 for ever, cut after each step: worth 1 / (1 - gamma); ended after each step: worth 1."""
 
-    class Payer(gym.Env[int, int]):
+    class Payer(gym.Env[Any, Any]):
         observation_space, action_space = Discrete(1), Discrete(2)
 
         def __init__(self, terminate: bool) -> None:
@@ -203,12 +205,15 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
 
     clock = arrays["clock"].copy()
     clock[STATE] = 99
-    faults = [
-        lambda: path.write_bytes(b"nothing"), lambda: path.write_bytes(content[: len(content) // 2]), lambda: np.savez(path, x=np.zeros(3)),
+    faults: list[Callable[[], Any]] = [
+        lambda: path.write_bytes(b"nothing"), lambda: path.write_bytes(content[: len(content) // 2]),
+        lambda: np.savez(path, x=np.zeros(3)),
         lambda: write({"version": 99}), lambda: write({"format": "other"}), lambda: write({"settings": {"eta": -1}}),
-        lambda: write({"settings": {"magic": 1}}), lambda: without("pi"), lambda: without("q"), lambda: write({}, q=arrays["q"][:3]),
+        lambda: write({"settings": {"magic": 1}}), lambda: without("pi"), lambda: without("q"),
+        lambda: write({}, q=arrays["q"][:3]),
         lambda: write({}, clock=clock), lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(64)),
-        lambda: write({}, log_jekyll=arrays["log_jekyll"] + np.uint32(10**6)), lambda: write({}, log_jekyll=arrays["log_jekyll"][:2]),
+        lambda: write({}, log_jekyll=arrays["log_jekyll"] + np.uint32(10**6)),
+        lambda: write({}, log_jekyll=arrays["log_jekyll"][:2]),
     ]  # fmt: skip
     for fault in faults:
         fault()
@@ -230,7 +235,7 @@ def test_bad_environments_and_calls_get_one_clear_sentence() -> None:
     class Continuous(Corridor):
         def __init__(self) -> None:
             super().__init__()
-            self.observation_space = Box(0.0, 1.0)  # type: ignore[assignment]
+            self.observation_space = Box(0.0, 1.0)
 
     agent = J()
     cases: list[tuple[Any, str]] = [
@@ -261,12 +266,28 @@ def test_a_mask_that_changes_is_refused() -> None:
         P(seed=0).learn(Fickle(), 200)
 
 
-def test_cliff_walking_is_learned_to_the_optimum() -> None:
-    mdp = jh.from_gymnasium("CliffWalking-v1", gamma=0.99)
-    agent = J(
-        epsilon=0.5, eta_c=0.2, batch=4, normalization="none", density="undiscounted", bonus="count", hyde_eta=0.5, hyde_clip=np.inf
-    )
-    agent.learn(gym.make("CliffWalking-v1", max_episode_steps=200), 60_000)
+CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], int, float]] = [
+    ("CliffWalking-v1", {"max_episode_steps": 200}, {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4}, 60_000, 1e-9),
+    ("Taxi-v4", {}, {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"}, 200_000, 0.2),
+    (
+        "FrozenLake-v1",
+        {"map_name": "8x8"},
+        {"epsilon": 0.5, "eta": 10.0, "eta_c": 0.05, "hyde_eta": 0.2, "batch": 16},
+        250_000,
+        0.03,
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "settings", "steps", "tolerance"), CLIENTS, ids=[name for name, *_ in CLIENTS])
+def test_real_environments_are_learned_to_the_optimum_of_their_model(
+    name: str, options: dict[str, Any], settings: dict[str, Any], steps: int, tolerance: float
+) -> None:
+    """Jekyll's greedy policy, evaluated exactly in the model behind the environment."""
+    model_options = {key: value for key, value in options.items() if key != "max_episode_steps"}
+    mdp = jh.from_gymnasium(name, gamma=0.99, **model_options)
+    agent = J(**settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf)
+    agent.learn(gym.make(name, **options), steps)
     pi = mdp.uniform_policy()
-    pi[: len(agent.pi)] = np.eye(4)[agent.pi.argmax(axis=1)]
-    assert mdp.evaluate(pi).J == pytest.approx(mdp.J_star, abs=1e-9)
+    pi[: len(agent.pi)] = np.eye(mdp.n_actions)[agent.pi.argmax(axis=1)]
+    assert mdp.evaluate(pi).J == pytest.approx(mdp.J_star, abs=tolerance)

@@ -13,7 +13,7 @@ from scipy import optimize
 
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.updates import PARAMETRIZATIONS
+from jekyllhyde.planning.updates import PARAMETRIZATIONS, exponentials
 from mdps import Floats, dense_model, naive, random_mdp, random_policy
 
 seeds = st.integers(0, 2**32 - 1)
@@ -147,3 +147,13 @@ def test_the_centred_entropy_term_is_the_gradient_of_the_entropy() -> None:
         gradient[a] = -(pi * np.log(pi)).sum().imag / 1e-30
     step = np.diff(run.record("theta"), axis=0)[0, 0]
     np.testing.assert_allclose(step - step.mean(), gradient - gradient.mean(), atol=1e-14)
+
+
+def test_exponentials_are_right_to_the_last_place() -> None:
+    x = np.concatenate([-np.linspace(0.0, 708.0, 200_001), -np.geomspace(1e-300, 1.0, 1000), [-0.0]])
+    out = np.empty_like(x)
+    exponentials(x, out)
+    np.testing.assert_array_max_ulp(out, np.exp(x), maxulp=2)
+    tiny = np.array([-np.inf, -800.0, -745.0, -740.0])
+    exponentials(tiny, out[:4])
+    np.testing.assert_allclose(out[:4], np.exp(tiny), rtol=0.0, atol=5e-324)

@@ -40,7 +40,11 @@ AGENTS: dict[str, Agent] = {
     "sac_rnd": _agent(sac, rnd=True, eta=1e-3, eta_c=1e-3),
 }
 CONFIGS = ("published", "paper", "recommended")
-CHOICES: dict[str, tuple[str, ...]] = {"actor_rule": tuple(jekyll_hyde.ACTOR_RULES), "schedule": ("paper", "published")}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "actor_rule": tuple(jekyll_hyde.ACTOR_RULES),
+    "schedule": ("paper", "published"),
+    "actor_critic": ("before", "after", "target"),
+}
 
 
 def configure(agent: str, config: Any = "recommended", *, level: int = 1, **hyperparameters: Any) -> Any:

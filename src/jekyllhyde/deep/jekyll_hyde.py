@@ -79,7 +79,9 @@ class Config(eqx.Module):
     schedule: str = eqx.field(static=True, default="published")  # of epsilon_t
     fifo: bool = eqx.field(static=True, default=False)  # Jekyll's half of B: the last K transitions, or K from all of them
     critics: int = eqx.field(static=True, default=2)  # the smaller one counts
-    fresh_critic: bool = eqx.field(static=True, default=False)  # the actor sees q after the critic's update, or before
+    actor_critic: str = eqx.field(
+        static=True, default="before"
+    )  # whose q the actor sees: "before" or "after" the critics' update, or "target"
     trained_embedding: bool = eqx.field(static=True, default=False)  # one per network, or one fixed random one
     bonus_per_action: bool = eqx.field(static=True, default=False)  # bonus of (s, a), or of s'
     deep_target: bool = eqx.field(static=True, default=False)  # RND's target has two hidden layers
@@ -95,7 +97,7 @@ class Config(eqx.Module):
 
 
 PAPER = Config(
-    actor_rule="paper", schedule="paper", fifo=True, critics=1, fresh_critic=True, tau=1.0, warmup=0, hyde_terminates=True,
+    actor_rule="paper", schedule="paper", fifo=True, critics=1, actor_critic="after", tau=1.0, warmup=0, hyde_terminates=True,
     clip=jnp.inf, clip_rnd=jnp.inf, adam_eps=1e-8,
 )  # fmt: skip
 PUBLISHED = Config(trained_embedding=True, bonus_per_action=True, deep_target=True)
@@ -209,8 +211,8 @@ def learn(networks: Networks, config: Config, batch: Transition, weight: Array, 
     networks = learn_hyde(networks, config, batch, x, following, weight)
     critics, q = learn_critics(networks, config, batch, x, following, weight)
     targets = tuple(blend(slow, fast.network, config.tau) for slow, fast in zip(networks.critic_targets, critics, strict=True))
-    if config.fresh_critic:
-        q = smallest([critic.network(x) for critic in critics])
+    if config.actor_critic != "before":
+        q = smallest([network(x) for network in (targets if config.actor_critic == "target" else [c.network for c in critics])])
     actor = learn_actor(networks.actor, config, x, q, weight)
     seen, action = (x if config.bonus_per_action else following), batch.action
     if config.rnd_new_only:

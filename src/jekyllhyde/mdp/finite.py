@@ -22,6 +22,7 @@ from scipy import sparse
 from jekyllhyde.errors import InputError
 
 if TYPE_CHECKING:
+    from jekyllhyde.mdp.elimination import Model, Structure
     from jekyllhyde.mdp.evaluation import Evaluation
     from jekyllhyde.mdp.optimum import Optimum
 
@@ -113,6 +114,13 @@ class FiniteMDP:
     def J_low(self) -> float:
         """The reference return: given by the domain, or the uniform policy's."""
         return self.evaluate(self.uniform_policy()).J if self._J_low is None else self._J_low
+
+    @cached_property
+    def elimination(self) -> tuple[Structure, Model]:
+        """For compiled loops on small MDPs: the order of elimination, and the model in that order."""
+        from jekyllhyde.mdp.elimination import plan_elimination
+
+        return plan_elimination(self)
 
     @cached_property
     def _optimum(self) -> Optimum:

@@ -33,7 +33,7 @@ class Rule(NamedTuple):
 
 
 class State(NamedTuple):
-    """theta, pi, q [n, A]; v, d, weights [n]; scratch: step [n], M [n*n], inverse [n], row [A]. weights = sum_t eta_t d_t.
+    """theta, pi, q [n, A]; v, d, weights [n]; scratch: step [n], M [n*n], inverse [n], work [n*A]. weights = sum_t eta_t d_t.
 
     flat_pi, flat_q [n*A] are the same memory as pi and q.
     """
@@ -49,7 +49,7 @@ class State(NamedTuple):
     step: Floats
     M: Floats
     inverse: Floats
-    row: Floats
+    work: Floats
 
 
 @kernel
@@ -59,7 +59,7 @@ def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: F
     With a step of 0 it observes: v, q, d and J are those of pi, which stays. Returns how many updates were made; fewer when J
     exceeds `J_stop`; -1 - t when the undiscounted density is infinite at t.
     """
-    theta, pi, q, _, _, v, d, weights, step, _, _, row = state
+    theta, pi, q, _, _, v, d, weights, step, _, _, work = state
     for t in range(len(eta)):
         J[t] = evaluate(model, structure, rule, state)
         if J[t] > J_stop:
@@ -70,9 +70,9 @@ def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: F
             step[s] = eta[t] * d[s]
             weights[s] += step[s]
         if rule.softmax:
-            softmax_update(theta, pi, q, v, step, rule.lam, rule.centred, row)
+            softmax_update(theta, pi, q, v, step, rule.lam, rule.centred, work)
         else:
-            direct_update(theta, pi, q, v, step, rule.lam, rule.centred, row)
+            direct_update(theta, pi, q, v, step, rule.lam, rule.centred, work)
     return len(eta)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.elimination import plan_elimination
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.parallel import run_all
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
@@ -144,7 +143,7 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     mdp, update, density = job.mdp, PARAMETRIZATIONS[job.parametrization], job.density
     pi = job.pi0.copy()
     theta = theta_of(job.parametrization, pi)
-    weights, row = np.zeros(mdp.n_states), np.empty(mdp.n_actions)
+    weights, work = np.zeros(mdp.n_states), np.empty(mdp.n_states * mdp.n_actions)
     J: list[float] = []
     v, raw, solver = None, None, "auto"
     for t in range(job.updates + 1):
@@ -169,7 +168,7 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
             break
         step = job.eta(t + 1) * d
         weights += step
-        update(theta, pi, evaluation.q, v, step, job.lam, job.centred, row)
+        update(theta, pi, evaluation.q, v, step, job.lam, job.centred, work)
         progress(1)
     return np.array(J), theta, pi, weights, evaluation.solver
 
@@ -178,7 +177,7 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     """The same in machine code, in stretches that end at the times to record."""
     mdp, density = job.mdp, job.density
     assert isinstance(density, Density)
-    structure, model = plan_elimination(mdp)
+    structure, model = mdp.elimination
     n, A = len(model.p0), mdp.n_actions
     off = density.off[structure.order]
     rule = Rule(
@@ -187,7 +186,7 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     pi, q = job.pi0[structure.order], np.empty((n, A))
     state = State(
         theta_of(job.parametrization, pi), pi, q, pi.reshape(-1), q.reshape(-1), np.empty(n), np.empty(n), np.zeros(n),
-        np.empty(n), np.empty(n * n), np.empty(n), np.empty(A),
+        np.empty(n), np.empty(n * n), np.empty(n), np.empty(n * A),
     )  # fmt: skip
 
     def unfold(array: Floats, at_terminal: float = 0.0) -> Floats:

@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from jekyllhyde.jit import kernel
 
 Floats = NDArray[np.float64]
+POWERS_OF_2 = np.ldexp(1.0, np.arange(-1075, 1))
+LEAST = -745.5  # exp of less is 0
+INVERSE_LOG_2, LOG_2_HIGH, LOG_2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @kernel
@@ -66,23 +69,6 @@ def sift_down(heap: Floats, i: int, n: int) -> None:
 
 
 @kernel
-def softmax_row(theta: Floats, pi: Floats, s: int) -> None:
-    """Shift theta[s] so that its maximum is 0 (it never overflows, pi is unchanged), then pi[s] = exp(theta[s]) / sum."""
-    n = theta.shape[1]
-    top = theta[s, 0]
-    for a in range(1, n):
-        top = max(top, theta[s, a])
-    total = 0.0
-    for a in range(n):
-        theta[s, a] -= top
-        pi[s, a] = np.exp(theta[s, a])
-        total += pi[s, a]
-    inverse = 1.0 / total
-    for a in range(n):
-        pi[s, a] *= inverse
-
-
-@kernel
 def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
     """One update of all rows under the direct parametrization, where theta is pi; `step` [S] is eta d, `work` [A] is scratch."""
     n_states, n_actions = pi.shape
@@ -96,25 +82,73 @@ def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats,
 
 @kernel
 def softmax_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
-    """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [A] is scratch."""
+    """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [S*A] is scratch.
+
+    Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is unchanged.
+    """
     n_states, n_actions = pi.shape
     for s in range(n_states):
         weight = step[s]
         if weight != 0.0:
-            baseline = v[s]
-            if lam == 0.0:
-                for a in range(n_actions):
-                    theta[s, a] += weight * pi[s, a] * (q[s, a] - baseline)
-            else:
-                mean = 0.0
-                for a in range(n_actions):
-                    work[a] = -lam * np.log(pi[s, a]) if pi[s, a] > 0.0 else 0.0
-                    mean += pi[s, a] * work[a]
-                if centred:
-                    baseline += mean
-                for a in range(n_actions):
-                    theta[s, a] += weight * pi[s, a] * (q[s, a] + work[a] - baseline)
-            softmax_row(theta, pi, s)
+            if lam != 0.0:
+                add_entropy(theta, pi, s, weight * lam, centred)
+            for a in range(n_actions):
+                theta[s, a] += weight * pi[s, a] * (q[s, a] - v[s])
+            top = theta[s, 0]
+            for a in range(1, n_actions):
+                top = max(top, theta[s, a])
+            for a in range(n_actions):
+                theta[s, a] -= top
+    exponentials(theta.reshape(n_states * n_actions), work)
+    for s in range(n_states):
+        if step[s] != 0.0:
+            total = 0.0
+            for a in range(n_actions):
+                total += work[s * n_actions + a]
+            inverse = 1.0 / total
+            for a in range(n_actions):
+                pi[s, a] = work[s * n_actions + a] * inverse
+
+
+@kernel
+def add_entropy(theta: Floats, pi: Floats, s: int, weight: float, centred: bool) -> None:
+    """Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`; 0 log 0 is 0."""
+    n_actions = pi.shape[1]
+    mean = 0.0
+    if centred:
+        for a in range(n_actions):
+            if pi[s, a] > 0.0:
+                mean -= pi[s, a] * np.log(pi[s, a])
+    for a in range(n_actions):
+        if pi[s, a] > 0.0:
+            theta[s, a] += weight * pi[s, a] * (-np.log(pi[s, a]) - mean)
+
+
+@kernel
+def exponentials(x: Floats, out: Floats) -> None:
+    """Set out = exp(x) for x <= 0, to one unit in the last place; vectorized, and the same bits whatever the C library.
+
+    x = k log 2 + r with |r| <= log(2)/2, and exp(x) = 2^k (1 + r + r^2/2 + ... + r^13/13!).
+    """
+    for i in range(len(x)):
+        y = max(x[i], LEAST)
+        k = np.floor(y * INVERSE_LOG_2 + 0.5)
+        r = (y - k * LOG_2_HIGH) - k * LOG_2_LOW
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        p = p * r + 1.0
+        out[i] = p * POWERS_OF_2[np.uint64(k + 1075.0)]
 
 
 Update = Callable[[Floats, Floats, Floats, Floats, Floats, float, bool, Floats], None]

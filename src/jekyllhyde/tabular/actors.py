@@ -3,9 +3,9 @@
     expected (Eq. 4)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
     sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), with a one-step target y for the action taken
 
-`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi (q - v). Direct: e_a, then the
-projection on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as it stands, or centred, which makes it the gradient of the entropy.
-Tables are flat, as in `critics`.
+`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi (q - v). Direct: e_a, then
+the projection on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as it stands, or centred, which makes it the gradient
+of the entropy. Tables are flat, as in `critics`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.tabular.arrays import ONE
+from jekyllhyde.tabular.arrays import ONE, Place
 from jekyllhyde.tabular.critics import expected_value, greedy_value
 from jekyllhyde.tabular.leaf import phase
 
@@ -22,11 +22,11 @@ TINY = 1e-300
 
 
 @phase
-def sample_action(pi: Floats, row: int, width: int, u: float) -> int:
+def sample_action(pi: Floats, row: Place, width: Place, u: float) -> Place:
     """The place of an action drawn from pi(.|s) by a uniform u: the first whose running sum exceeds u.
 
-    A loop that stops early lets the processor guess the action before it is computed, which is worth half of the time where the policy is
-    nearly deterministic. Where rounding leaves no such action, the last one of positive probability is taken.
+    A loop that stops early lets the processor guess the action before it is computed, which is worth half of the time where the
+    policy is nearly deterministic. Where rounding leaves no such action, the last one of positive probability is taken.
     """
     chosen, last, rest = row, row + width - ONE, u - pi[row]
     while rest >= 0.0 and chosen < last:
@@ -38,7 +38,7 @@ def sample_action(pi: Floats, row: int, width: int, u: float) -> int:
 
 
 @phase
-def greedy_action(q: Floats, row: int, width: int, u: float) -> int:
+def greedy_action(q: Floats, row: Place, width: Place, u: float) -> Place:
     """The place of an action of largest q(s, .), ties broken by a uniform u."""
     best, ties = greedy_value(q, row, width), 0
     for i in range(row, row + width):
@@ -47,13 +47,13 @@ def greedy_action(q: Floats, row: int, width: int, u: float) -> int:
     for i in range(row, row + width):
         if q[i] == best:
             if rank == 0:
-                chosen = i
+                chosen = Place(i)
             rank -= 1
     return chosen
 
 
 @phase
-def improve(theta: Floats, pi: Floats, q: Floats, row: int, width: int, step: float) -> None:
+def improve(theta: Floats, pi: Floats, q: Floats, row: Place, width: Place, step: float) -> None:
     """The expected update with softmax, without entropy or bonus."""
     v, top = expected_value(pi, q, row, width), -np.inf
     for i in range(row, row + width):
@@ -63,7 +63,7 @@ def improve(theta: Floats, pi: Floats, q: Floats, row: int, width: int, step: fl
 
 
 @phase
-def softmax_row(theta: Floats, pi: Floats, row: int, width: int, top: float) -> None:
+def softmax_row(theta: Floats, pi: Floats, row: Place, width: Place, top: float) -> None:
     """Shift theta(s, .) by its maximum `top`, and pi(.|s) = exp(theta) / sum."""
     total = 0.0
     for i in range(row, row + width):
@@ -79,7 +79,7 @@ def softmax_row(theta: Floats, pi: Floats, row: int, width: int, top: float) -> 
 
 @phase
 def improve_softmax(
-    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, row: int, width: int, step: float, lam: float, centred: bool,
+    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, row: Place, width: Place, step: float, lam: float, centred: bool,
     nu: float, log_t: float,
 ) -> None:  # fmt: skip
     """The expected update with softmax; entropy weight lam, and the bonus nu sqrt(log t / n(s, a)) added to q(s, a)."""
@@ -97,7 +97,7 @@ def improve_softmax(
 
 @phase
 def improve_direct(
-    theta: Floats, pi: Floats, q: Floats, n: Ints, row: int, width: int, step: float, nu: float, log_t: float
+    theta: Floats, pi: Floats, q: Floats, n: Ints, row: Place, width: Place, step: float, nu: float, log_t: float
 ) -> None:
     """The expected update with the direct parametrization."""
     for i in range(row, row + width):
@@ -106,7 +106,9 @@ def improve_direct(
 
 
 @phase
-def improve_sampled(theta: Floats, pi: Floats, row: int, width: int, taken: int, target: float, step: float, direct: bool) -> None:
+def improve_sampled(
+    theta: Floats, pi: Floats, row: Place, width: Place, taken: Place, target: float, step: float, direct: bool
+) -> None:  # fmt: skip
     """The sampled update: the action taken, towards its one-step target."""
     p, top = pi[taken], -np.inf
     for i in range(row, row + width):
@@ -120,7 +122,7 @@ def improve_sampled(theta: Floats, pi: Floats, row: int, width: int, taken: int,
 
 
 @kernel
-def project_row(theta: Floats, pi: Floats, row: int, width: int) -> None:
+def project_row(theta: Floats, pi: Floats, row: Place, width: Place) -> None:
     """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0) with tau such that it sums to 1.
 
     An entry below the tau of those still in is 0 in the projection, so it is left out; this ends when all that are in stay

@@ -53,8 +53,8 @@ class TabularAgent:
     ----------
     eta, eta_c : step sizes of actor and critic.     q0 : the critic's initial value.
     parametrization : "softmax" or "direct".     nu : weight of a UCB bonus.
-    critic : "expected_sarsa" on the drawn samples, "current" (expected SARSA on the transition under way), "q_learning", or "mle" (exact
-        values in the empirical model, solved every `mle_every` steps; on a known MDP).
+    critic : "expected_sarsa" on the drawn samples, "current" (expected SARSA on the transition under way), "q_learning", or "mle"
+        (exact values in the empirical model, solved every `mle_every` steps; on a known MDP).
     batch : samples per step; each step size is divided by it.
     normalization : of the actor's step; "published", "paper" or "none".
     capacity : bound on each replay buffer, unbounded by default; `when_full`: "ring" (the oldest makes room) or "keep".
@@ -183,10 +183,10 @@ class TabularJekyllHyde(TabularAgent):
 
     Parameters
     ----------
-    epsilon : probability epsilon_t that Hyde leads the next trajectory.     o : probability o_t that a sample comes from his buffer.
+    epsilon, o : probability epsilon_t that Hyde leads the next trajectory, and o_t that a sample comes from his buffer.
         Numbers in [0, 1] or schedules such as "100/t"; t counts environment steps.
-    hyde : "q_learning" on the `bonus` ("ucb" or "count"), or "uniform".     hyde_q0, hyde_clip, hyde_eta : his initial value, upper
-        clip (inf for none) and step size.
+    hyde : "q_learning" on the `bonus` ("ucb" or "count"), or "uniform".
+    hyde_q0, hyde_clip, hyde_eta : his initial value, upper clip (inf for none) and step size.
     density : the step factor along the trajectory under way: "pg" (gamma^k) or "undiscounted" (1).
     The rest: see `TabularAgent`; nu adds UCB to Jekyll's critic.
     """

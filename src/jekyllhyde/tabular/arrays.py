@@ -1,7 +1,8 @@
 """The array bundles that the compiled loops work on. S states, A actions, E kinds of transition ("edges").
 
-An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an environment every observed transition
-becomes one. `discount` is gamma, or 0 where s' is terminal: termination and truncation are told apart here and nowhere else.
+An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an environment every observed
+transition becomes one. `discount` is gamma, or 0 where s' is terminal: termination and truncation are told apart here and
+nowhere else.
 What an agent does not have (`Hyde`, `Buffers`, `Options`) is None, and the compiler leaves its branch out.
 """
 
@@ -16,6 +17,7 @@ from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 
 Index = NDArray[np.uint32]
+Place = np.uint64
 
 # Where a run stands: positions in `clock` (integers) and in `sums` (floats).
 STEPS, TRAJECTORIES, K, STATE, CONTROL, SIZE_JEKYLL, SIZE_HYDE, HYDE_TRAJECTORIES, NEXT, EDGE, ENDED = range(11)
@@ -31,7 +33,7 @@ PUBLISHED, PAPER, NONE = range(3)
 class Edges(NamedTuple):
     """Transitions [E], by places in flat tables: row = s A, pair = s A + a, next = s' A; r and discount.
 
-    `first` [S A + 1] : where the edges of a pair start.     `seen` [E] : how often each edge was seen. Both are empty without a model.
+    `first` [S A + 1] : where the edges of a pair start.     `seen` [E] : how often each was seen. Both are empty without a model.
     """
 
     row: Index
@@ -44,8 +46,10 @@ class Edges(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A known MDP as an environment: running sums of p(.|s, a) [E] and whether the edge ends the trajectory [E]; rows of the start
-    states and running sums of p0; terminal [S]; after how many steps a trajectory is cut.
+    """A known MDP as an environment.
+
+    cdf, ends [E] : running sums of p(.|s, a), and whether the edge ends the trajectory.     start, start_cdf : rows of the start
+    states, and running sums of p0.     terminal : [S].     horizon : after how many steps a trajectory is cut.
     """
 
     cdf: Floats
@@ -67,9 +71,10 @@ class Tables(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Replay as logs of edges [2, room], Jekyll's and Hyde's. `capacity` bounds each; `ring`: the oldest makes room, else the newest is dropped.
+    """Replay as logs of edges [2, room], Jekyll's and Hyde's.
 
-    `from_model`: s' is drawn again from the empirical model of both buffers.
+    capacity : bounds each.     ring : the oldest makes room, else the newest is dropped.
+    from_model : s' is drawn again from the empirical model of both buffers.
     """
 
     log: Index
@@ -111,7 +116,7 @@ class Options(NamedTuple):
     """What departs from expected SARSA on the sample and an expected softmax update without entropy or UCB.
 
     critic : one of the constants above; `mle_every`, q0, gamma belong to MLE.     direct : parametrization.     sampled : update
-    of the action taken alone.     lam, centred : entropy.     nu_critic, nu_actor : weight of UCB in either.     row [A] : scratch.
+    of the action taken alone.     lam, centred : entropy.     nu_critic, nu_actor : weights of UCB.     row [A] : scratch.
     """
 
     critic: int
@@ -138,10 +143,10 @@ class Scratch(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What is recorded after trajectory at[i]: returns of Jekyll and of greedy Hyde, epsilon_t, steps, Hyde's trajectories, coverage.
+    """What is recorded after trajectory at[i]: both returns, epsilon_t, steps, Hyde's trajectories, coverage.
 
-    indptr, indices, P (CSR rows over pairs), r [S, A], p0 [S] and gamma are the model for the exact evaluation. The run ends when both
-    returns exceed their stops.
+    indptr, indices, P (CSR rows over pairs), r [S, A], p0 [S] and gamma are the model for the exact evaluation. The run ends when
+    both returns exceed their stops.
     """
 
     at: Ints

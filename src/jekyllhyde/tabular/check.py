@@ -13,11 +13,12 @@ import numpy as np
 def check_agent(agent_factory: Callable[[int], Any], env_factory: Callable[[], Any] | None = None, steps: int = 300) -> None:
     """Raise `AssertionError`, naming the broken promise, unless an agent keeps its contract.
 
-    agent_factory : seed -> agent, with `learn(env, steps)`, `predict(observation)`, `save(path)`, `load(path)` and `arrays()`, all that it
-        has learned as a dict of arrays.     env_factory : makes the environment; FrozenLake by default.     steps : how long each agent learns.
+    agent_factory : seed -> agent, with `learn(env, steps)`, `predict(observation)`, `save(path)`, `load(path)` and `arrays()`, all
+        that it has learned as a dict of arrays.
+    env_factory : makes the environment; FrozenLake by default.     steps : how long each agent learns.
 
-    The promises: the same seed gives the same agent, another seed another; learning in two calls is learning in one; a saved and loaded
-    agent is the same, acts the same and goes on the same, in a fresh environment too.
+    The promises: the same seed gives the same agent, another seed another; learning in two calls is learning in one; a saved and
+    loaded agent is the same, acts the same and goes on the same, in a fresh environment too.
     """
     make = _frozen_lake if env_factory is None else env_factory
 

@@ -5,8 +5,9 @@
     Hyde     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
     MLE      q = r^ + gamma P^ v with v exact for pi in the empirical model (r^, P^); q0 where (s,a) was never tried
 
-Tables are flat [S A]: the actions of s stand in row .. row + width - 1, row = s A, width = A. Such indices are unsigned, so that the
-compiler need not think of negative ones. The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a)) (paper: count).
+The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a)) (paper: count). Tables are
+flat [S A]: the actions of s stand in row .. row + width - 1 with row = s A, width = A. Such places are unsigned, so that the
+compiler need not think of negative ones.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import numpy as np
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
-from jekyllhyde.tabular.arrays import ONE, Edges, Scratch, Tables, Trace
+from jekyllhyde.tabular.arrays import ONE, Edges, Place, Scratch, Tables, Trace
 from jekyllhyde.tabular.leaf import phase
 
 LARGEST = 1e300
 
 
 @phase
-def expected_value(pi: Floats, q: Floats, row: int, width: int) -> float:
+def expected_value(pi: Floats, q: Floats, row: Place, width: Place) -> float:
     """v(s) = sum_a pi(a|s) q(s, a)."""
     v = 0.0
     for i in range(row, row + width):
@@ -32,7 +33,7 @@ def expected_value(pi: Floats, q: Floats, row: int, width: int) -> float:
 
 
 @phase
-def greedy_value(q: Floats, row: int, width: int) -> float:
+def greedy_value(q: Floats, row: Place, width: Place) -> float:
     """max_a q(s, a)."""
     best = q[row]
     for i in range(row + ONE, row + width):
@@ -41,9 +42,9 @@ def greedy_value(q: Floats, row: int, width: int) -> float:
 
 
 @phase
-def ucb(visits: int, log_count: float) -> float:
+def ucb(visits: np.int64, log_count: float) -> float:
     """The published bonus; its guard keeps it finite where visits = 0."""
-    return np.sqrt(log_count / (visits + 0.001))
+    return float(np.sqrt(log_count / (visits + 0.001)))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""A step-by-step agent in one `.npz` file: settings and the environment's state as JSON, everything learned as plain arrays, no pickle."""
+"""A step-by-step agent in one `.npz` file: settings and the environment's state as JSON, what was learned as arrays, no pickle."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def _build(kind: type[Agent], header: dict[str, Any], archive: Any) -> Agent:
     from jekyllhyde.tabular.stepwise import Learner, Progression
 
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise InputError(f"it is of format {header.get('format')!r}, version {header.get('version')!r}, not {FORMAT!r}, {VERSION}")
+        found = f"{header.get('format')!r}, version {header.get('version')!r}"
+        raise InputError(f"it is of format {found}, not {FORMAT!r}, version {VERSION}")
     if header["agent"] != kind.name:
         raise InputError(f"it holds the agent {header['agent']!r}; this class reads {kind.name!r}")
     agent = kind(**header["settings"])

@@ -1,14 +1,13 @@
 """`learn`: an agent on a known MDP, many independent runs on all cores, with exact evaluation between trajectories.
 
-Every run has its own random stream, drawn from (seed, run) alone, so results do not depend on threads or order. A run goes through
-the compiled loop (`loop.advance`) in chunks of environment steps; kernels release the interpreter's lock.
+Every run has its own random stream, drawn from (seed, run) alone, so results do not depend on threads or order. A run goes
+through the compiled loop (`loop.advance`) in chunks of environment steps; kernels release the interpreter's lock.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.parallel import count_threads, run_all
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde
 from jekyllhyde.tabular.arrays import (
     DIVERGED,
@@ -63,8 +63,8 @@ def learn(
     mdp : the problem, or a list of problems: `runs` runs on each, in order.
     trajectories : per run. The agent is evaluated after 1, 1 + c, 1 + 2c, ... of them, c = trajectories/1000, and at the end.
     runs, seed : run i draws from the stream (seed, i).
-    horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on). 100 by default, as published; with
-        convention="paper" there is no cut by default.
+    horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on). 100 by default, as published;
+        with convention="paper" there is no cut by default.
     target : stop a run when its normalized return exceeds it: the global return and Jekyll's ("both"), or only one (`target_on`).
     threads : all cores by default.     memory : the most that all runs may take together, in bytes; the machine's by default.
     progress : called with the number of trajectories made since the last call.
@@ -79,11 +79,10 @@ def learn(
         progress=progress or (lambda n: None),
     )  # fmt: skip
     _check_target(target, agent, mdps)
-    workers = check_count(threads, "threads", 1) if threads is not None else len(os.sched_getaffinity(0))
+    workers = count_threads(threads)
     jobs = [(problem, i) for i, problem in enumerate(problem for problem in mdps for _ in range(runs))]
     _check_memory(plan, mdps, min(workers, len(jobs)), len(jobs), memory)
-    with ThreadPoolExecutor(workers) as pool:
-        outcomes = list(pool.map(lambda job: _run(plan, *job), jobs))
+    outcomes = run_all(lambda job: _run(plan, *job), jobs, workers)
     return _collect(plan, [problem for problem, _ in jobs], outcomes)
 
 
@@ -116,7 +115,8 @@ def _run(plan: _Plan, mdp: FiniteMDP, run: int) -> tuple[Trace, State, str]:
         make_room(state, agent, CHUNK)
         jekyll, hyde, buffers, options = bundles(agent, state, mdp.gamma, mdp.n_actions, CHUNK)
         reason = advance(
-            problem, edges, state.tables, jekyll, hyde, buffers, options, state.words, state.clock, state.sums, trace, scratch, CHUNK
+            problem, edges, state.tables, jekyll, hyde, buffers, options, state.words, state.clock, state.sums, trace, scratch,
+            CHUNK,
         )  # fmt: skip
         if reason == EVALUATE:
             reason = _evaluate_outside(mdp, trace, state, guesses)
@@ -138,7 +138,9 @@ def _evaluate_outside(mdp: FiniteMDP, trace: Trace, state: State, guesses: dict[
         evaluation = mdp.evaluate(pi, guess=guesses.get("hyde"))
         guesses["hyde"], trace.J_hyde[i] = evaluation.v, evaluation.J
     state.clock[NEXT] += 1
-    return verdict(trace, i)
+    return verdict(
+        trace.J_jekyll[i], trace.J_hyde[i], trace.epsilon[i], trace.stop_global, trace.stop_jekyll, i + 1 == len(trace.at)
+    )
 
 
 def evaluation_times(trajectories: int) -> Ints:
@@ -158,7 +160,8 @@ def _trace(plan: _Plan, mdp: FiniteMDP) -> Trace:
     floats, integers = np.full((3, len(at)), np.nan), np.zeros((4, len(at)), dtype=np.int64)
     uniform_hyde = isinstance(plan.agent, TabularJekyllHyde) and plan.agent.hyde == "uniform"
     return Trace(
-        at, *floats, *integers, mdp.P.indptr, mdp.P.indices, mdp.r, mdp.p0, mdp.P.data, mdp.gamma, uniform_hyde, stops["global"], stops["jekyll"]
+        at, floats[0], floats[1], floats[2], integers[0], integers[1], integers[2], integers[3], mdp.P.indptr, mdp.P.indices, mdp.r,
+        mdp.p0, mdp.P.data, mdp.gamma, uniform_hyde, stops["global"], stops["jekyll"],
     )  # fmt: skip
 
 
@@ -185,14 +188,14 @@ def _check_target(target: float | None, agent: TabularAgent, mdps: list[FiniteMD
     for mdp in mdps:
         if agent.critic == "mle" and (mdp.n_states > DENSE_LIMIT or mdp.gamma == 1.0):
             raise InputError(
-                f"critic is 'mle', but {mdp.name} has {mdp.n_states} states and gamma = {mdp.gamma:g}; it takes at most {DENSE_LIMIT} states "
-                "and gamma below 1"
+                f"critic is 'mle', but {mdp.name} has {mdp.n_states} states and gamma = {mdp.gamma:g}; "
+                f"it takes at most {DENSE_LIMIT} states and gamma below 1"
             )
         mdp.normalize(0.0)  # once here rather than in every thread; refuses an MDP on which the normalized return is undefined
 
 
 def memory_per_run(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, horizon: int) -> float:
-    """Bytes that one run takes at most: tables, its copy of the edges, evaluation, and the replay log if every trajectory is cut."""
+    """Bytes that one run takes at most: tables, its edges, evaluation, and the replay log if every trajectory is cut."""
     tables = 8.0 * 5 * mdp.n_states * mdp.n_actions
     edges = 36.0 * mdp.P.nnz + 4.0 * mdp.n_states * mdp.n_actions
     evaluation = 8.0 * mdp.n_states**2 if mdp.n_states <= DENSE_LIMIT else 8.0 * 40 * mdp.n_states
@@ -220,13 +223,15 @@ def _collect(plan: _Plan, mdps: list[FiniteMDP], outcomes: list[tuple[Trace, Sta
     J_jekyll, epsilon = table["J_jekyll"], table["epsilon"]
     J = np.where(epsilon > 0.0, (1.0 - epsilon) * J_jekyll + epsilon * table["J_hyde"], J_jekyll)
     normalized = [np.array([mdp.normalize(row) for mdp, row in zip(mdps, rows, strict=True)]) for rows in (J, J_jekyll)]
+    names = {mdp.name for mdp in mdps}
     settings = {
-        "agent": plan.agent.name, **plan.agent.settings, "mdp": mdps[0].name if len({m.name for m in mdps}) == 1 else f"{len(mdps)} MDPs",
+        "agent": plan.agent.name, **plan.agent.settings, "mdp": names.pop() if len(names) == 1 else f"{len(names)} MDPs",
         "trajectories": plan.trajectories, "runs": len(mdps), "seed": plan.seed, "horizon": plan.horizon, "target": plan.target,
     }  # fmt: skip
     return LearnRun(
         trajectories=traces[0].at, J=J, J_jekyll=J_jekyll, J_norm=normalized[0], J_norm_jekyll=normalized[1], epsilon=epsilon,
         steps=table["steps"], hyde_trajectories=table["hyde_trajectories"], least_count=table["least_count"],
-        unvisited=table["unvisited"], q=[state.tables.q for _, state, _ in outcomes], pi=[state.tables.pi for _, state, _ in outcomes],
+        unvisited=table["unvisited"], q=[state.tables.q for _, state, _ in outcomes],
+        pi=[state.tables.pi for _, state, _ in outcomes],
         failures={run: failure for run, (_, _, failure) in enumerate(outcomes) if failure}, target=plan.target, settings=settings,
     )  # fmt: skip

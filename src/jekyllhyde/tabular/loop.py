@@ -11,9 +11,11 @@
         if the trajectory is over: Hyde takes control with probability epsilon_t, else Jekyll; evaluate if it is time to
 
 `advance` runs it on a known MDP; with `problem` None it learns from one transition of an environment, given as edge clock[EDGE].
-The phases that every agent shares stand in the loop; what is None is not compiled. Random numbers are drawn in the order of the listing,
-and only where there is something to choose.
+The phases that every agent shares stand in the loop; what is None is not compiled (which takes an `if` of its own). Random
+numbers are drawn in the order of the listing, and only where there is something to choose.
 """
+
+# ruff: noqa: PLR0912, PLR0915, SIM102, SIM108
 
 from __future__ import annotations
 
@@ -31,8 +33,35 @@ from jekyllhyde.tabular.actors import (
     sample_action,
 )  # fmt: skip
 from jekyllhyde.tabular.arrays import (
-    CONTROL, CURRENT, DIVERGED, EDGE, ENDED, FACTOR, FACTOR_SUM, HYDE_TRAJECTORIES, K, MLE, NEXT, ONE, PAPER, PAUSED, PUBLISHED,
-    Q_LEARNING, SIZE_HYDE, SIZE_JEKYLL, STATE, STEPS, TRAJECTORIES, Buffers, Edges, Hyde, Jekyll, Options, Problem, Scratch, Tables,
+    CONTROL,
+    CURRENT,
+    DIVERGED,
+    EDGE,
+    ENDED,
+    FACTOR,
+    FACTOR_SUM,
+    HYDE_TRAJECTORIES,
+    MLE,
+    NEXT,
+    ONE,
+    PAPER,
+    PAUSED,
+    PUBLISHED,
+    Q_LEARNING,
+    SIZE_HYDE,
+    SIZE_JEKYLL,
+    STATE,
+    STEPS,
+    TRAJECTORIES,
+    Buffers,
+    Edges,
+    Hyde,
+    Jekyll,
+    K,
+    Options,
+    Problem,
+    Scratch,
+    Tables,
     Trace,
 )  # fmt: skip
 from jekyllhyde.tabular.critics import LARGEST, expected_value, fit_model, greedy_value, ucb
@@ -52,7 +81,8 @@ def advance(
     e_row, e_pair, e_next, e_r, e_discount, first, seen = edges
     eta, eta_c, decay, normalization = jekyll
     width = np.uint64(tables.pi.shape[1])
-    row, k, t, trajectories, control = np.uint64(clock[STATE]) * width, clock[K], clock[STEPS], clock[TRAJECTORIES], clock[CONTROL]
+    row, k, t = np.uint64(clock[STATE]) * width, clock[K], clock[STEPS]
+    trajectories, control = clock[TRAJECTORIES], clock[CONTROL]
     size_jekyll, size_hyde = clock[SIZE_JEKYLL], clock[SIZE_HYDE]
     factor, factor_sum = sums[FACTOR], sums[FACTOR_SUM]
     log_count, uses_log_count, learns_model, batch, eta_hyde = np.log(trajectories + 1.0), False, False, 1, 0.0
@@ -198,7 +228,7 @@ def value_at(c: float, alpha: float, table: Floats, first: int, t: int) -> float
         value = c / np.sqrt(t)
     elif alpha == 1.0:
         value = c / t
-    elif alpha != alpha:
+    elif np.isnan(alpha):
         value = table[t - first]
     else:
         value = c / t**alpha
@@ -211,7 +241,7 @@ def act(tables: Tables, clock: Ints, words: Words) -> int:
     _, pi, _, q_hyde, _ = flat(tables)
     width = np.uint64(tables.pi.shape[1])
     row, u = np.uint64(clock[STATE]) * width, uniform(words)
-    return np.int64((greedy_action(q_hyde, row, width, u) if clock[CONTROL] else sample_action(pi, row, width, u)) - row)
+    return int((greedy_action(q_hyde, row, width, u) if clock[CONTROL] else sample_action(pi, row, width, u)) - row)
 
 
 @kernel
@@ -219,4 +249,4 @@ def draw(pi: Floats, s: int, u: float) -> int:
     """An action drawn from pi(.|s) by a uniform u."""
     width = np.uint64(pi.shape[1])
     row = np.uint64(s) * width
-    return np.int64(sample_action(pi.reshape(-1), row, width, u) - row)
+    return int(sample_action(pi.reshape(-1), row, width, u) - row)

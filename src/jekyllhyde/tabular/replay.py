@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from jekyllhyde.mdp.finite import Ints
-from jekyllhyde.tabular.arrays import ONE, Index
+from jekyllhyde.tabular.arrays import ONE, Index, Place
 from jekyllhyde.tabular.leaf import phase
 
 
 @phase
-def store(log: Index, control: int, size: int, capacity: int, ring: bool, e: int) -> None:
+def store(log: Index, control: np.int64, size: np.int64, capacity: int, ring: bool, e: Place) -> None:
     """Append edge e as number `size` of all that were ever offered to this buffer."""
     if size < capacity:
         log[control, size] = e
@@ -23,9 +23,9 @@ def store(log: Index, control: int, size: int, capacity: int, ring: bool, e: int
 
 
 @phase
-def pick(first: Index, seen: Ints, pair: int, rank: int) -> int:
+def pick(first: Index, seen: Ints, pair: Place, rank: np.int64) -> Place:
     """The edge of a pair that its visit number `rank` took, when visits are ordered by edge."""
-    chosen, before = np.uint64(first[pair]), 0
+    chosen, before = np.uint64(first[pair]), np.int64(0)
     for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
         before += seen[e]
         if rank >= before:

@@ -29,8 +29,8 @@ class LearnRun:
     """The outcome of `learn`: R runs (rows), E evaluations (columns).
 
     trajectories : [E], after how many trajectories the agent was evaluated.
-    J, J_jekyll : [R, E], exact returns: global = (1 - epsilon_t) J(Jekyll) + epsilon_t J(greedy Hyde), and Jekyll's alone; nan after a
-        run has stopped. J_norm, J_norm_jekyll : the same, normalized by each run's MDP.
+    J, J_jekyll : [R, E], exact returns: global = (1 - epsilon_t) J(Jekyll) + epsilon_t J(greedy Hyde), and Jekyll's alone;
+        nan after a run has stopped. J_norm, J_norm_jekyll : the same, normalized by each run's MDP.
     epsilon, steps : [R, E], epsilon_t and the environment steps so far.
     hyde_trajectories : [R, E], trajectories that Hyde led.     least_count, unvisited : [R, E], the smallest n(s, a), and the
         states never visited, among non-terminal states.
@@ -65,11 +65,11 @@ class LearnRun:
         if self.target is not None and not target <= self.target:
             raise InputError(f"target is {target}; these runs were stopped at {self.target:g}, beyond it nothing is known")
         above, above_jekyll = self.J_norm > target, self.J_norm_jekyll > target
-        return above if which == "global" else above_jekyll if which == "jekyll" else above & above_jekyll
+        return np.asarray(above if which == "global" else above_jekyll if which == "jekyll" else above & above_jekyll)
 
     def censored(self, target: float, which: str = "both") -> NDArray[np.bool_]:
         """[R], the runs that never got above `target`."""
-        return ~self.reached(target, which).any(axis=1)
+        return np.asarray(~self.reached(target, which).any(axis=1))
 
     def time_to(self, target: float, which: str = "both") -> Ints:
         """[R], the first evaluated number of trajectories above `target`; the cap, their full number, where censored."""

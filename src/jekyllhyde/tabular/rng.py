@@ -17,7 +17,7 @@ UNIT = 2.0**-53
 
 def stream(seed: int, run: int) -> Words:
     """The state [4] from which run number `run` starts."""
-    return np.random.SeedSequence((seed, run)).generate_state(4, np.uint64)
+    return np.asarray(np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), dtype=np.uint64)
 
 
 @phase
@@ -34,9 +34,3 @@ def uniform(words: Words) -> float:
     words[2] = z ^ shifted
     words[3] = (w << U45) | (w >> U19)
     return np.float64(bits >> U11) * UNIT
-
-
-@phase
-def below(n: int, words: Words) -> int:
-    """The next number of the stream, uniform in 0 .. n - 1."""
-    return np.int64(uniform(words) * n)

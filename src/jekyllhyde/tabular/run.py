@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.agents import CRITICS, NORMALIZATIONS, TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.arrays import (
@@ -15,7 +15,6 @@ from jekyllhyde.tabular.arrays import (
     SIZE_JEKYLL,
     STEPS,
     Buffers,
-    Edges,
     Hyde,
     Index,
     Jekyll,
@@ -48,7 +47,7 @@ def initial_state(agent: TabularAgent, n_states: int, n_actions: int, seed: int,
     uniform = np.full(shape, 1.0 / n_actions)
     tables = Tables(
         theta=np.zeros(shape) if agent.parametrization == "softmax" else uniform.copy(), pi=uniform, q=np.full(shape, agent.q0),
-        q_hyde=np.full(shape, float(agent.option("hyde_q0") or 0.0)) if isinstance(agent, TabularJekyllHyde) else np.empty((0, 0)),
+        q_hyde=np.full(shape, float(agent.option("hyde_q0"))) if isinstance(agent, TabularJekyllHyde) else np.empty((0, 0)),
         n=np.zeros(shape, dtype=np.int64),
     )  # fmt: skip
     return State(tables, stream(seed, run), np.zeros(11, dtype=np.int64), np.array([1.0, 0.0]), np.empty((2, 0), dtype=np.uint32))
@@ -93,7 +92,8 @@ def _hyde(agent: TabularAgent, done: int, steps: int) -> Hyde | None:
     tables = [EMPTY if schedule.function is None else schedule.values(done + 1, steps) for schedule in (epsilon, o)]
     alphas = [np.nan if schedule.function is not None else schedule.alpha for schedule in (epsilon, o)]
     return Hyde(
-        float(agent.option("hyde_eta")), float(agent.option("hyde_clip")), agent.option("bonus") == "ucb", agent.hyde == "uniform",
+        float(agent.option("hyde_eta")), float(agent.option("hyde_clip")), agent.option("bonus") == "ucb",
+        agent.hyde == "uniform",
         epsilon.c, alphas[0], tables[0], o.c, alphas[1], tables[1], done + 1,
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def empty_scratch() -> Scratch:
 def empty_trace() -> Trace:
     """Nothing to evaluate."""
     none = np.zeros(0, dtype=np.int64)
-    starts, numbers = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+    rows = np.zeros(0, dtype=np.int32)
     return Trace(
-        none, EMPTY, EMPTY, EMPTY, none, none, none, none, starts, numbers, np.empty((0, 0)), EMPTY, EMPTY, 0.0, False, np.inf, np.inf
+        none, EMPTY, EMPTY, EMPTY, none, none, none, none, rows, rows, np.empty((0, 0)), EMPTY, EMPTY, 0.0, False, np.inf, np.inf
     )  # fmt: skip

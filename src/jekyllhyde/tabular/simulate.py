@@ -9,13 +9,25 @@ from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.arrays import (
-    EVALUATE, FINISHED, HYDE_TRAJECTORIES, NEXT, ONE, PAUSED, STEPS, TRAJECTORIES, Index, Problem, Scratch, Tables, Trace,
+    EVALUATE,
+    FINISHED,
+    HYDE_TRAJECTORIES,
+    NEXT,
+    ONE,
+    PAUSED,
+    STEPS,
+    Index,
+    Place,
+    Problem,
+    Scratch,
+    Tables,
+    Trace,
 )  # fmt: skip
 from jekyllhyde.tabular.leaf import phase
 
 
 @kernel
-def start_row(start: Index, start_cdf: Floats, u: float) -> int:
+def start_row(start: Index, start_cdf: Floats, u: float) -> np.uint32:
     """The row of s_0 ~ p0, by bisection with a uniform u."""
     low, high = 0, len(start) - 1
     while low < high:
@@ -28,7 +40,7 @@ def start_row(start: Index, start_cdf: Floats, u: float) -> int:
 
 
 @phase
-def next_edge(first: Index, cdf: Floats, pair: int, u: float) -> int:
+def next_edge(first: Index, cdf: Floats, pair: Place, u: float) -> Place:
     """An edge of a pair, drawn from the model by a uniform u."""
     chosen = np.uint64(first[pair])
     for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
@@ -39,46 +51,46 @@ def next_edge(first: Index, cdf: Floats, pair: int, u: float) -> int:
 
 @kernel
 def record(trace: Trace, scratch: Scratch, problem: Problem, tables: Tables, clock: Ints, epsilon: float) -> int:
-    """Evaluate the agent exactly if it is time to; the reason to leave the loop, PAUSED when there is none."""
+    """Evaluate the agent exactly; the reason to leave the loop, PAUSED when there is none."""
+    (
+        at, J_jekyll, J_hyde, epsilons, steps, hyde_trajectories, least_count, unvisited, indptr, indices, r, p0, P, gamma,
+        uniform_hyde, stop_global, stop_jekyll,
+    ) = trace  # fmt: skip
+    M, inverse, v, pi_hyde, _ = scratch
     i = clock[NEXT]
-    if i >= len(trace.at) or clock[TRAJECTORIES] != trace.at[i]:
-        return PAUSED
-    trace.epsilon[i] = epsilon
-    trace.steps[i] = clock[STEPS]
-    trace.hyde_trajectories[i] = clock[HYDE_TRAJECTORIES]
-    trace.least_count[i], trace.unvisited[i] = coverage(tables.n, problem.terminal)
-    if len(scratch.M) == 0:
+    epsilons[i], steps[i], hyde_trajectories[i] = epsilon, clock[STEPS], clock[HYDE_TRAJECTORIES]
+    least_count[i], unvisited[i] = coverage(tables.n, problem.terminal)
+    if len(M) == 0:
         return EVALUATE
-    trace.J_jekyll[i] = exact_return(trace, scratch, tables.pi)
-    trace.J_hyde[i] = np.nan
+    J_jekyll[i] = exact_return(indptr, indices, P, r, p0, gamma, M, inverse, v, tables.pi)
     if epsilon > 0.0:
-        hyde_policy(tables.q_hyde, scratch.pi, trace.uniform_hyde)
-        trace.J_hyde[i] = exact_return(trace, scratch, scratch.pi)
+        hyde_policy(tables.q_hyde, pi_hyde, uniform_hyde)
+        J_hyde[i] = exact_return(indptr, indices, P, r, p0, gamma, M, inverse, v, pi_hyde)
     clock[NEXT] += 1
-    return verdict(trace, i)
+    return verdict(J_jekyll[i], J_hyde[i], epsilon, stop_global, stop_jekyll, i + 1 == len(at))
 
 
 @kernel
-def verdict(trace: Trace, i: int) -> int:
+def verdict(J_jekyll: float, J_hyde: float, epsilon: float, stop_global: float, stop_jekyll: float, is_last: bool) -> int:
     """FINISHED after the last evaluation and at the target."""
-    J, epsilon = trace.J_jekyll[i], trace.epsilon[i]
-    J_global = J if epsilon == 0.0 else (1.0 - epsilon) * J + epsilon * trace.J_hyde[i]
-    reached = J_global > trace.stop_global and trace.stop_jekyll < J
-    return FINISHED if reached or i + 1 == len(trace.at) else PAUSED
+    J_global = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
+    return FINISHED if is_last or (J_global > stop_global and J_jekyll > stop_jekyll) else PAUSED
 
 
 @kernel
-def exact_return(trace: Trace, scratch: Scratch, pi: Floats) -> float:
+def exact_return(
+    indptr: NDArray[np.int32], indices: NDArray[np.int32], P: Floats, r: Floats, p0: Floats, gamma: float, M: Floats,
+    inverse: Floats, v: Floats, pi: Floats,
+) -> float:  # fmt: skip
     """J(pi) from one factorization of I - gamma P_pi."""
-    v = scratch.v
-    fill_system(scratch.M, trace.indptr, trace.indices, trace.P, pi, trace.gamma)
+    fill_system(M, indptr, indices, P, pi, gamma)
     for s in range(pi.shape[0]):
         v[s] = 0.0
         for a in range(pi.shape[1]):
-            v[s] += pi[s, a] * trace.r[s, a]
-    factor(scratch.M, scratch.inverse, v)
-    back_substitute(scratch.M, scratch.inverse, v)
-    return dot(trace.p0, v, 0, 0, len(v))
+            v[s] += pi[s, a] * r[s, a]
+    factor(M, inverse, v)
+    back_substitute(M, inverse, v)
+    return dot(p0, v, 0, 0, len(v))
 
 
 @kernel
@@ -96,7 +108,7 @@ def hyde_policy(q: Floats, pi: Floats, is_uniform: bool) -> None:
 
 
 @kernel
-def coverage(n: Ints, terminal: NDArray[np.bool_]) -> tuple[int, int]:
+def coverage(n: Ints, terminal: NDArray[np.bool_]) -> tuple[np.int64, int]:
     """The smallest n(s, a), and the number of states never visited, among the states that act."""
     least, unvisited = np.int64(2**62), 0
     for s in range(n.shape[0]):

@@ -1,11 +1,11 @@
 """The same agents without a model: step by step on any Gymnasium environment with Discrete observations and actions.
 
-Each step acts (`loop.act`), observes, and learns from that transition with the compiled loop of `learn` (`loop.advance` without a
-problem). Termination stores the discount 0, truncation stores gamma: it bootstraps. Actions that `info["action_mask"]` forbids have
-theta = -inf and Hyde's q = -inf: they are neither taken nor counted on.
+Each step acts (`loop.act`), observes, and learns from that transition with the compiled loop of `learn` (`loop.advance` without
+a problem). Termination stores the discount 0, truncation stores gamma: it bootstraps. Actions that `info["action_mask"]` forbids
+have theta = -inf and Hyde's q = -inf: they are neither taken nor counted on.
 
-Resuming is exact. Beside the agent's own state, the environment's random state before the last reset and the actions since then are
-kept: a fresh environment is brought back to where the old one stood by playing them again.
+Resuming is exact. Beside the agent's own state, the environment's random state before the last reset and the actions since then
+are kept: a fresh environment is brought back to where the old one stood by playing them again.
 """
 
 from __future__ import annotations
@@ -191,12 +191,12 @@ class Learner:
         theta, pi, _, q_hyde, _ = self.state.tables
         if allowed.shape != theta[s].shape or not allowed.any():
             raise InputError(
-                f"action_mask has shape {allowed.shape} with {allowed.sum()} actions allowed; it takes {theta[s].shape}, one or more"
+                f"action_mask allows {allowed.sum()} actions, shape {allowed.shape}; it takes one or more, {theta[s].shape}"
             )
         if self.known[s]:
             if ((theta[s] > -np.inf) != allowed).any():
                 raise InputError(
-                    f"the action mask of state {s + self.offsets[0]} changed; a tabular agent takes masks that depend on the state alone"
+                    f"the action mask of state {s + self.offsets[0]} changed; a tabular agent takes masks that depend on the state"
                 )
             return
         self.known[s] = True
@@ -234,14 +234,15 @@ class Learner:
             needed = 2 * self.agent.capacity + 1
         if len(self.edges.r) < needed:
             larger = _edges(max(needed, 2 * len(self.edges.r), FIRST_ROOM))
-            for new, old in zip(larger[:5], self.edges[:5], strict=True):
-                new[: len(old)] = old
+            for name in EDGE_FIELDS:
+                old = getattr(self.edges, name)
+                getattr(larger, name)[: len(old)] = old
             self.edges = larger
 
 
 def _edges(room: int) -> Edges:
-    numbers = [np.zeros(room, dtype=np.uint32) for _ in range(3)]
-    return Edges(*numbers, np.zeros(room), np.zeros(room), np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64))
+    row, pair, s_next = (np.zeros(room, dtype=np.uint32) for _ in range(3))
+    return Edges(row, pair, s_next, np.zeros(room), np.zeros(room), np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64))
 
 
 def _check_env(env: Any, learner: Learner) -> tuple[int, int]:

@@ -1,0 +1,165 @@
+"""The compiled training loop: environment, agent and records in one function, for a batch of runs.
+
+All runs of a batch advance together, one environment step each, until every one has had its episodes. After every `every`-th
+episode a run records the agent's policy and critic in all states: exact and sampled scores, and everything else that one may ask
+(entropy, gaps, critic error), come from those.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from jekyllhyde.deep.agents import AGENTS, Agent
+from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.replay import Transition
+from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
+
+EVALUATION_EPISODES = 10
+SEGMENTS = 20  # how often a long call reports its progress
+
+
+class Records(NamedTuple):
+    """What a run writes down at its evaluations.
+
+    pi, q [E, S, A]; step [E] environment steps so far; arrivals [E, 2, S] how often each personality has entered each state.
+    """
+
+    pi: Array
+    q: Array
+    step: Array
+    arrivals: Array
+
+
+class Carry(NamedTuple):
+    """The runs in flight, every leaf with a first axis of runs; `final` are the networks after the last episode asked for."""
+
+    agent: Any
+    env: EnvState
+    key: Array
+    arrivals: Array
+    records: Records
+    final: Any
+
+
+def run_all(
+    model: Model, keys: Array, configs: Any, agent: str, n_evaluations: int, every: int, progress: Callable[[float], None] | None
+) -> tuple[Records, Any]:
+    """The records and final networks of all runs, first axis runs: `keys` [runs], `configs` with leaves [runs].
+
+    A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs are spread over threads, and
+    none depends, to the last bit, on how many others there are.
+    """
+    n_runs = keys.shape[0]
+    one_by_one = all(device.platform == "cpu" for device in model.p0.devices())
+    groups = [slice(i, i + 1) for i in range(n_runs)] if one_by_one else [slice(0, n_runs)]
+    shares = [0.0] * len(groups)
+    first = jax.tree.map(lambda leaf: leaf[groups[0]], (keys, configs))
+    # compiled here: threads would compile twice, and would not know the device that was chosen
+    start = _start.lower(model, *first, agent, n_evaluations).compile()
+    carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), model, *first)
+    run = _run.lower(model, carry, first[1], jnp.asarray(0), agent, every).compile()
+
+    def one(i: int) -> tuple[Records, Any]:
+        own_keys, own_configs = jax.tree.map(lambda leaf: leaf[groups[i]], (keys, configs))
+        carry = start(model, own_keys, own_configs)
+        n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
+        for segment in range(1, n_segments + 1):
+            carry = run(model, carry, own_configs, jnp.asarray(n_evaluations * every * segment // n_segments))
+            carry.agent.t.block_until_ready()
+            shares[i] = segment / n_segments
+            if progress is not None:
+                progress(sum(shares) / len(shares))
+        return carry.records, carry.final
+
+    with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
+        parts = list(pool.map(one, range(len(groups))))
+    joined: tuple[Records, Any] = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    return joined
+
+
+@partial(jax.jit, static_argnames=("agent", "n_evaluations"))
+def _start(model: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
+    space = Space(model.n_states, 1, model.n_actions)
+    S, A = model.n_states, model.n_actions
+
+    def one(key: Array, config: Any) -> Carry:
+        agent_key, reset_key, key = jax.random.split(key, 3)
+        state = AGENTS[agent].init(agent_key, config, space)
+        records = Records(
+            pi=jnp.zeros((n_evaluations, S, A)),
+            q=jnp.zeros((n_evaluations, S, A)),
+            step=jnp.zeros(n_evaluations, jnp.int32),
+            arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
+        )
+        return Carry(state, reset(model, reset_key), key, jnp.zeros((2, S), jnp.int32), records, state.networks)
+
+    return jax.vmap(one)(keys, configs)
+
+
+@partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
+def _run(model: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
+    """Advance all runs until each has had `until` episodes."""
+
+    def body(carry: Carry) -> Carry:
+        carry, ended = jax.vmap(partial(_step, model, AGENTS[agent]))(carry, configs)
+        due = ended & (carry.agent.episodes % every == 0)
+        # the condition is on the batch as a whole, and nothing large goes through it: the steps between cost nothing
+        record = partial(_record, model, AGENTS[agent], carry.agent.networks, configs)
+        progress = (carry.agent.t, carry.arrivals)
+        index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
+        records, final = jax.lax.cond(
+            jnp.any(due), record, lambda records, final, *_: (records, final), carry.records, carry.final, index, *progress
+        )
+        return carry._replace(records=records, final=final)
+
+    return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
+
+
+def _step(model: Model, agent: Agent, carry: Carry, config: Any) -> tuple[Carry, Array]:
+    """One environment step of one run, and the update after it."""
+    key, step_key, reset_key = jax.random.split(carry.key, 3)
+    action, state = agent.act(carry.agent, config, carry.env.s)
+    after, outcome = step(model, carry.env, action, step_key)
+    ended = outcome.terminated | outcome.truncated
+    discount = 1.0 - outcome.terminated.astype(jnp.float32)
+    arrivals = carry.arrivals.at[state.personality, after.s].add(1)
+    state = agent.update(state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended)
+    env: EnvState = jax.tree.map(lambda new, old: jnp.where(ended, new, old), reset(model, reset_key), after)
+    return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
+
+
+def _record(
+    model: Model, agent: Agent, networks: Any, configs: Any, records: Records, final: Any, index: Array, t: Array, arrivals: Array
+) -> tuple[Records, Any]:
+    """Write each run's record at its `index`; one that is out of range, as between evaluations, writes nothing."""
+    n_runs, n_evaluations = records.step.shape
+    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(model.n_states)))(networks, configs)
+    values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
+
+    def keep_last(new: Array, old: Array) -> Array:
+        return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    written = jax.tree.map(lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values)
+    return written, jax.tree.map(keep_last, networks, final)
+
+
+@jax.jit
+def scores(model: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
+    """Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A]."""
+    actions = jnp.argmax(pi, -1)
+
+    def sampled(key: Array, policies: Array) -> Array:
+        # 1 tells this stream from the training's, which splits the run's key
+        streams = jax.random.split(jax.random.fold_in(key, 1), (policies.shape[0], EVALUATION_EPISODES))
+        episode = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))
+        return jnp.mean(episode(policies, streams), -1)
+
+    return exact_score(model, actions), jax.vmap(sampled)(keys, actions)

@@ -1,0 +1,260 @@
+"""The two training loops: what agents learn on probe problems, seeds, sweeps, the host loop, files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+from jekyllhyde import deep
+from jekyllhyde.deep.training import TrainResult
+from jekyllhyde.envs.rooms import FourRooms
+from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.errors import InputError
+from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.finite import FiniteMDP
+
+SMALL: dict[str, Any] = {"hidden": (16,), "batch": 16, "capacity": 500}
+JEKYLL: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 20, "eta": 1e-2, "eta_c": 1e-2}
+SETTINGS: dict[str, dict[str, Any]] = {"jekyll_hyde": JEKYLL, "ddqn": SMALL, "sac": {**SMALL, "warmup": 20}}
+GAMMA = 0.8
+
+
+def probe(successor: list[int], r: list[list[float]], p0: list[float]) -> FiniteMDP:
+    """Two decision states and a terminal one; both actions of state s lead to successor[s]."""
+    P = np.zeros((3, 2, 3))
+    P[:, :, 2] = 1.0
+    for s, following in enumerate(successor):
+        P[s] = np.eye(3)[following]
+    return FiniteMDP(P, np.array([*r, [0.0, 0.0]]), p0=p0, gamma=GAMMA, terminal=[2])
+
+
+PROBES = {
+    "constant reward": probe([2, 2], [[1.0, 1.0], [1.0, 1.0]], [0.5, 0.5, 0.0]),
+    "reward by observation": probe([2, 2], [[-1.0, -1.0], [1.0, 1.0]], [0.5, 0.5, 0.0]),
+    "two steps": probe([1, 2], [[0.0, 0.0], [1.0, 1.0]], [1.0, 0.0, 0.0]),
+    "reward by action": probe([2, 2], [[1.0, -1.0], [1.0, -1.0]], [0.5, 0.5, 0.0]),
+    "both": probe([2, 2], [[1.0, -1.0], [-1.0, 1.0]], [0.5, 0.5, 0.0]),
+}
+
+
+@pytest.mark.parametrize("agent", SETTINGS)
+def test_probe_problems(agent: str) -> None:
+    """The five probes have one shape, so each agent is compiled once; all values and choices come out right."""
+    for name, mdp in PROBES.items():
+        result = deep.train(mdp, agent, seeds=2, episodes=400, every=400, config="published", hyperparameters=SETTINGS[agent])
+        pi = np.asarray(result.pi[:, -1], dtype=np.float64)
+        for run in range(2):
+            exact = mdp.evaluate(pi[run] / pi[run].sum(1, keepdims=True)).q[:2]
+            if agent == "sac":  # its values count the entropy of what follows, which only two steps have
+                exact = exact if name != "two steps" else exact[1:]
+            values = result.q[run, -1, :2][-len(exact) :]
+            assert values == pytest.approx(exact, abs=0.15), (name, run)
+        if name in ("reward by action", "both"):
+            assert result.exact_score[:, -1] == pytest.approx([1.0, 1.0]), name
+
+
+def short_runs(seed: int, progress: Any = None, seeds: int = 2) -> list[TrainResult]:
+    """Two runs with each of two settings, the second with an actor that takes no steps."""
+    settings = [{**JEKYLL, "warmup": 5, "eta": eta} for eta in (1e-2, 0.0)]
+    return deep.sweep(
+        "chain",
+        "jekyll_hyde",
+        settings,
+        seeds=seeds,
+        episodes=8,
+        every=4,
+        config="published",
+        seed=seed,
+        n_states=6,
+        progress=progress,
+    )
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, list[TrainResult]]:
+    return {"first": short_runs(0), "again": short_runs(0), "other": short_runs(1)}
+
+
+def test_same_seed_same_numbers_other_seed_others(results: dict[str, list[TrainResult]]) -> None:
+    first, again, other = (results[name][0] for name in ("first", "again", "other"))
+    for name in ("score", "exact_score", "step", "pi", "q", "arrivals"):
+        assert (getattr(first, name) == getattr(again, name)).all(), name
+    assert abs(first.q - other.q).min() > 0
+    assert abs(first.q[0] - first.q[1])[..., :-1, :].max() > 1e-3
+
+
+@pytest.mark.skipif(jax.default_backend() == "gpu", reason="a GPU rounds differently in batches of another size")
+def test_a_run_does_not_depend_on_the_others(results: dict[str, list[TrainResult]]) -> None:
+    alone = short_runs(0, seeds=1)
+    for one, both in zip(alone, results["first"], strict=True):
+        assert (one.q[0] == both.q[0]).all()
+
+
+def test_settings_of_a_sweep_differ_as_told(results: dict[str, list[TrainResult]]) -> None:
+    moving, frozen = results["first"]
+    assert (frozen.pi[:, 0] == frozen.pi[:, 1]).all()
+    assert (moving.pi[:, 0] != moving.pi[:, 1]).any()
+    assert (frozen.q[:, 0] != frozen.q[:, 1]).any()
+
+
+def test_the_record_adds_up(results: dict[str, list[TrainResult]]) -> None:
+    first = results["first"][0]
+    assert first.episode.tolist() == [4, 8]
+    assert first.score.shape == first.exact_score.shape == first.step.shape == (2, 2)
+    assert (first.arrivals.sum((2, 3)) == first.step).all()
+    assert (first.arrivals[:, :, :, 5].sum(2) == first.episode).all()  # every episode of the chain ends in its last state
+    assert (first.step[:, 1] > first.step[:, 0]).all()
+    assert np.asarray(first.pi.sum(-1)) == pytest.approx(1.0, abs=1e-5)
+    assert first.exact_score == pytest.approx(first.score, abs=1e-5)  # one start, no chance: ten episodes are one
+    assert first.optimum == pytest.approx(1.0)
+
+
+def test_progress_and_segments_change_nothing(results: dict[str, list[TrainResult]]) -> None:
+    seen: list[float] = []
+    assert (short_runs(0, seen.append)[0].q == results["first"][0].q).all()
+    assert seen == sorted(seen)
+    assert len(seen) == 8  # four runs, two evaluations each
+    assert seen[-1] == 1.0
+
+
+def test_final_networks_are_those_of_the_last_record(results: dict[str, list[TrainResult]], tmp_path: Path) -> None:
+    result = results["first"][0]
+    agent = deep.from_result(result, 1)
+    assert [agent.predict(s) for s in range(5)] == result.pi[1, -1, :5].argmax(-1).tolist()
+    agent.save(tmp_path / "agent")
+    loaded = deep.JekyllHyde.load(tmp_path / "agent")
+    assert [loaded.predict(s) for s in range(5)] == [agent.predict(s) for s in range(5)]
+
+
+def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[TrainResult]]) -> None:
+    """The chain has one start and no chance in it: with the same random key both loops live the same life."""
+    result = results["first"][0]
+    agent_key, *_ = jax.random.split(jax.random.fold_in(jax.random.key(0), 0), 3)
+    agent = deep.JekyllHyde(TabularEnv(chain(6)), config=result.config)
+    agent._state = agent._init(agent_key, agent.config, space=agent.space)
+    agent.learn(int(result.step[0, 1]))
+    assert int(agent.state.episodes) == 8
+    pi, q = agent._tables(agent.state.networks, agent.config, jnp.arange(6))
+    assert np.asarray(pi) == pytest.approx(result.pi[0, 1], abs=1e-4)
+    assert np.asarray(q) == pytest.approx(result.q[0, 1], abs=1e-4)
+
+
+def host(env: gym.Env[Any, Any] | None = None, seed: int = 0) -> deep.JekyllHyde:
+    return deep.JekyllHyde(env or FourRooms(level=1, size=7), seed=seed, config="published", **JEKYLL)
+
+
+def weights(agent: deep.HostAgent) -> np.ndarray:
+    return np.asarray(agent.state.networks.actor.network.weights[0])
+
+
+def test_learning_is_additive_and_survives_the_disk(tmp_path: Path) -> None:
+    """On the chain an episode's start says nothing, so that a loaded agent goes on as if it had never left."""
+    env = TabularEnv(chain(4))
+    whole, parts = host(env), host(TabularEnv(chain(4)))
+    whole.learn(60)
+    parts.learn(25)
+    while parts._observation is not None:
+        parts.learn(1)
+    parts.save(tmp_path / "agent")
+    loaded = deep.JekyllHyde.load(tmp_path / "agent", TabularEnv(chain(4)))
+    loaded.learn(60 - int(loaded.state.t))
+    assert (weights(loaded) == weights(whole)).all()
+    assert (weights(loaded) != weights(parts)).any()
+    assert json.loads((tmp_path / "agent" / "agent.json").read_text())["config"]["hidden"] == [16]
+
+
+def test_host_seeds() -> None:
+    first, again, other = host(seed=1).learn(40), host(seed=1).learn(40), host(seed=2).learn(40)
+    assert (weights(first) == weights(again)).all()
+    assert (weights(first) != weights(other)).all()
+
+
+def test_vector_observations_and_shifted_actions() -> None:
+    class Sign(gym.Env[np.ndarray, int]):
+        """See a sign, name it: actions 5 and 6 are minus and plus."""
+
+        observation_space = Box(-1.0, 1.0, (1,))
+        action_space = Discrete(2, start=5)  # type: ignore[assignment]
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+            super().reset(seed=seed)
+            self.sign = self.np_random.choice([-1.0, 1.0])
+            return np.array([self.sign], dtype=np.float32), {}
+
+        def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+            assert action in (5, 6)
+            right = (action == 6) == (self.sign > 0)
+            return np.array([self.sign], dtype=np.float32), float(right), True, False, {}
+
+    agent = deep.DoubleDQN(Sign(), seed=0, config="published", trained_embedding=False, **SMALL)
+    agent.learn(300)
+    assert [agent.predict(np.array([sign], dtype=np.float32)) for sign in (-1.0, 1.0)] == [5, 6]
+
+
+def test_files_that_are_no_agents(tmp_path: Path) -> None:
+    agent = host()
+    agent.save(tmp_path)
+    with pytest.raises(InputError, match="not a ddqn"):
+        deep.DoubleDQN.load(tmp_path)
+    with pytest.raises(InputError, match="other observations"):
+        deep.JekyllHyde.load(tmp_path, TabularEnv(chain(4)))
+    with pytest.raises(InputError, match="no environment"):
+        deep.JekyllHyde.load(tmp_path).learn(1)
+    about = json.loads((tmp_path / "agent.json").read_text())
+    (tmp_path / "agent.json").write_text(json.dumps({**about, "config": {**about["config"], "hidden": [17]}}))
+    with pytest.raises(InputError, match="do not fit"):
+        deep.JekyllHyde.load(tmp_path)
+    (tmp_path / "agent.json").write_text(json.dumps(about))
+    (tmp_path / "state.safetensors").write_bytes((tmp_path / "state.safetensors").read_bytes()[:100])
+    with pytest.raises(InputError, match="no agent that can be read"):
+        deep.JekyllHyde.load(tmp_path)
+    with pytest.raises(InputError, match="no agent that can be read"):
+        deep.JekyllHyde.load(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        agent.save(tmp_path / "file" / "agent")
+
+
+class Continuous(gym.Env[Any, Any]):
+    observation_space = Box(-1.0, 1.0, (2,))
+    action_space = Box(-1.0, 1.0, (1,))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: deep.train(level=3), "level is 3"),
+        (lambda: deep.train(seeds=0), "seeds is 0"),
+        (lambda: deep.train(episodes=5), "episodes is 5"),
+        (lambda: deep.train("maze"), "env is 'maze'"),
+        (lambda: deep.train(agent="ppo"), "agent is 'ppo'"),
+        (lambda: deep.train(config="best"), "config is 'best'"),
+        (lambda: deep.train(device="tpu"), "device is 'tpu'"),
+        (lambda: deep.train(PROBES["both"], level=2), "level given beside a finite MDP"),
+        (lambda: deep.sweep("chain", "sac", [{"batch": 4}, {"batch": 8}]), "differ in a name or a size"),
+        (lambda: deep.JekyllHyde(Continuous()), "Discrete"),
+    ],
+)
+def test_bad_input(call: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        call()
+
+
+@pytest.mark.skipif(jax.default_backend() == "gpu", reason="there is a GPU here")
+def test_no_gpu_where_one_is_asked_for() -> None:
+    with pytest.raises(InputError, match="device is 'gpu'; JAX finds no such device"):
+        deep.train(device="gpu")
+
+
+def test_a_configuration_can_be_changed_and_passed() -> None:
+    config = replace(deep.configure("jekyll_hyde", "recommended"), eta=0.5)
+    assert deep.configure("jekyll_hyde", config, gamma=0.7).eta == 0.5
