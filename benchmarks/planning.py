@@ -182,13 +182,14 @@ def main() -> None:
     ]  # fmt: skip
     columns = ["MDP", "update", "density", "script", "lean script", "C", "jekyllhyde", "x script", "x lean", "share of C",
                "in the loop", "call µs"]  # fmt: skip
+    cold = [[name, f"{wall:.2f}", f"{cpu:.2f}"] for name, (wall, cpu) in start.items()]
     text = "\n".join([
         f"Updates per second on one core, evaluation included ({where}).", "", table(columns, lines), "",
         f"Batch of 1000 garnets of 50 states, {BATCH_UPDATES} updates each: {threads['1 threads']:,.0f} updates/s on one thread, "
-        f"{threads['2 threads']:,.0f} on two ({threads['ratio']:.2f} times); the machine gave them {threads['cores got by 1']:.2f} and "
-        f"{threads['cores got by 2']:.2f} cores.",
+        f"{threads['2 threads']:,.0f} on two ({threads['ratio']:.2f} times); "
+        f"the machine gave them {threads['cores got by 1']:.2f} and {threads['cores got by 2']:.2f} cores.",
         f"Creating garnet(100, 4, 2) with its goal search: {1000 * created:.1f} ms.", "",
-        table(["cold start", "seconds", "of the processor"], [[name, *(f"{value:.2f}" for value in pair)] for name, pair in start.items()]),
+        table(["cold start", "seconds", "of the processor"], cold),
     ])  # fmt: skip
     data = {"machine": where, "updates_per_second": rows, "batch": threads, "garnet_100_seconds": created, "cold_start": start}
     write("planning", data, text)

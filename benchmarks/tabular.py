@@ -409,18 +409,18 @@ def clients(seeds: int = 5) -> list[list[Any]]:
 
 
 FIRST_USE = """
-import time; start = time.perf_counter()
+import time
 import jekyllhyde as jh
 from jekyllhyde.tabular.agents import TabularJekyllHyde as J, TabularOnPolicy as P
 from jekyllhyde.tabular.learn import learn
 for agent in (J(), P(), P(lam=0.01)):
     learn(jh.chain(10, beta=0.8), agent, trajectories=10)
-print(time.perf_counter() - start)
+print(time.process_time())
 """
 
 
 def first_use() -> tuple[float, float]:
-    """Seconds to the end of a first short training with J&H, PG and PG with entropy: compiling, and from the cache."""
+    """Processor seconds of a first short training with J&H, PG and PG with entropy: compiling, and from the cache."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         times = [
@@ -445,7 +445,8 @@ def main() -> None:
     text = "\n\n".join([
         f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
         table(["case", "plain NumPy", "lean NumPy", "C", "jekyllhyde", "times plain", "times lean", "share of C"], rows),
-        f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s; from the cache: {warm:.2f} s.",
+        f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s"
+        f" of processor time; from the cache: {warm:.2f} s.",
         "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
         table(["states", "steps per second", "memory per run, without replay"], by_states),
         "Growth with replay:",

@@ -111,7 +111,8 @@ def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
 
 
 def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, jekyll_hyde.State]:
-    config = configure("jekyll_hyde", "published", trained_embedding=False, **settings)
+    small = {"trained_embedding": False, "bonus_per_action": False, "hidden_hyde": (8,)}
+    config = configure("jekyll_hyde", "published", **{**small, **settings})
     return config, jekyll_hyde.init(jax.random.key(0), config, space)
 
 

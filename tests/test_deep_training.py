@@ -15,6 +15,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from jekyllhyde import deep
+from jekyllhyde.deep import diagnostics
 from jekyllhyde.deep.training import TrainResult
 from jekyllhyde.envs.rooms import FourRooms
 from jekyllhyde.envs.tabular import TabularEnv
@@ -64,7 +65,7 @@ def test_probe_problems(agent: str) -> None:
 
 def short_runs(seed: int, progress: Any = None, seeds: int = 2) -> list[TrainResult]:
     """Two runs with each of two settings, the second with an actor that takes no steps."""
-    settings = [{**JEKYLL, "warmup": 5, "eta": eta} for eta in (1e-2, 0.0)]
+    settings = [{**JEKYLL, "warmup": 5, "eta": eta, "bonus_per_action": False} for eta in (1e-2, 0.0)]
     return deep.sweep(
         "chain",
         "jekyll_hyde",
@@ -133,6 +134,27 @@ def test_final_networks_are_those_of_the_last_record(results: dict[str, list[Tra
     agent.save(tmp_path / "agent")
     loaded = deep.JekyllHyde.load(tmp_path / "agent")
     assert [loaded.predict(s) for s in range(5)] == [agent.predict(s) for s in range(5)]
+
+
+def test_diagnostics_by_hand(results: dict[str, list[TrainResult]]) -> None:
+    """On the chain of 6 with a policy that walks on everywhere, and a critic that is right, too high by 1, or wrong in order."""
+    first = results["first"][0]
+    walk = np.zeros((6, 2))
+    walk[:, 1] = 1.0
+    exact = first.mdp.evaluate(walk).q
+    pi = np.stack([walk, np.full((6, 2), 0.5), walk[:, ::-1]])[None].astype(np.float32)
+    q = np.stack([exact, exact + 1.0, exact])[None].astype(np.float32)
+    arrivals = np.zeros((1, 3, 2, 6), dtype=np.int32)
+    arrivals[0, :, 0, 1], arrivals[0, 1:, 1, 5] = 3, 1
+    made = replace(first, pi=pi, q=q, arrivals=arrivals, step=np.array([[3, 4, 4]]))
+    uniform_error = abs(exact + 1.0 - first.mdp.evaluate(np.full((6, 2), 0.5)).q)[:5].mean()
+    leave_error = abs(exact - first.mdp.evaluate(walk[:, ::-1]).q)[:5].mean()
+    assert diagnostics.entropy(made)[0] == pytest.approx([0.0, np.log(2), 0.0], abs=1e-6)
+    assert diagnostics.critic_error(made)[0] == pytest.approx([0.0, uniform_error, leave_error], abs=1e-6)
+    assert diagnostics.action_gap(made)[0] == pytest.approx(np.full(3, abs(exact[:5, 1] - exact[:5, 0]).mean()), abs=1e-6)
+    assert diagnostics.trapped(made)[0] == pytest.approx([0.0, 0.0, 0.8])  # both actions are optimal in the last decision state
+    assert diagnostics.coverage(made)[0] == pytest.approx([0.2, 0.2, 0.2])
+    assert diagnostics.terminal_share(made)[0] == pytest.approx([0.0, 0.25, 0.25])
 
 
 def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[TrainResult]]) -> None:

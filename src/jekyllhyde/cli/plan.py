@@ -17,6 +17,7 @@ from jekyllhyde.errors import InputError
 
 if TYPE_CHECKING:
     from jekyllhyde.planning.run import PlanRun
+    from jekyllhyde.theory import Check
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,6 @@ class Plan:
         from jekyllhyde.mdp.problem import make
         from jekyllhyde.planning import output
         from jekyllhyde.planning.plan import plan
-        from jekyllhyde.theory import RECORD, check, table
 
         folder = None if self.out is None else output.prepare_folder(self.out)
         mdp = make(self.problem, **asdict(self.options), seed=self.seed, convention=self.convention)
@@ -75,7 +75,7 @@ class Plan:
                 updates=self.updates,
                 target=self.target,
                 convention=self.convention,
-                record=RECORD if self.check else (),
+                record=("v", "q", "pi", "d") if self.check else (),
                 record_at=check_times(self.updates),
                 progress=advance,
             )
@@ -86,7 +86,7 @@ class Plan:
             output.draw(runs, folder / "plan.png")
             files = [str(folder / "plan.parquet"), str(folder / "plan.png")]
         summary = [summarize(run) for run in runs]
-        checks = {output.label(run): check(run) for run in runs} if self.check else {}
+        checks = check_all(runs) if self.check else {}
         if self.json:
             for one in summary:
                 one["checks"] = [asdict(statement) for statement in checks.get(one["series"], [])]
@@ -97,9 +97,19 @@ class Plan:
             summary,
         )
         for label, statements in checks.items():
+            from jekyllhyde.theory import table
+
             print(f"{label}\n{table(statements)}\n")
         print(f"{sum(run.updates for run in runs)} updates in {seconds:.2f} s" + "".join(f"\n{file}" for file in files))
         return 0
+
+
+def check_all(runs: list[PlanRun]) -> dict[str, list[Check]]:
+    """The theory's checks of every run, by its label."""
+    from jekyllhyde.planning.output import label
+    from jekyllhyde.theory import check
+
+    return {label(run): check(run) for run in runs}
 
 
 def check_times(updates: int, most: int = 1000) -> list[int]:

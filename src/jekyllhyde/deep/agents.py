@@ -43,7 +43,6 @@ CONFIGS = ("published", "paper", "recommended")
 CHOICES: dict[str, tuple[str, ...]] = {
     "actor_rule": tuple(jekyll_hyde.ACTOR_RULES),
     "schedule": ("paper", "published"),
-    "actor_critic": ("before", "after", "target"),
 }
 
 

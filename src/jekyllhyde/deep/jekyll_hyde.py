@@ -79,16 +79,13 @@ class Config(eqx.Module):
     schedule: str = eqx.field(static=True, default="published")  # of epsilon_t
     fifo: bool = eqx.field(static=True, default=False)  # Jekyll's half of B: the last K transitions, or K from all of them
     critics: int = eqx.field(static=True, default=2)  # the smaller one counts
-    actor_critic: str = eqx.field(
-        static=True, default="before"
-    )  # whose q the actor sees: "before" or "after" the critics' update, or "target"
+    fresh_critic: bool = eqx.field(static=True, default=False)  # the actor sees q after the critic's update, or before
     trained_embedding: bool = eqx.field(static=True, default=False)  # one per network, or one fixed random one
     bonus_per_action: bool = eqx.field(static=True, default=False)  # bonus of (s, a), or of s'
     deep_target: bool = eqx.field(static=True, default=False)  # RND's target has two hidden layers
-    rnd_new_only: bool = eqx.field(static=True, default=False)  # the predictor sees each transition once, or the whole batch
-    normalize_bonus: bool = eqx.field(static=True, default=False)
+    normalize_bonus: bool = eqx.field(static=True, default=False)  # divided by its running mean: Hyde's values keep their scale
     hyde_terminates: bool = eqx.field(static=True, default=False)  # Hyde's target is cut where episodes end
-    hyde_xavier: bool = eqx.field(static=True, default=False)
+    hyde_xavier: bool = eqx.field(static=True, default=False)  # Hyde's first weights as Jekyll's
     warmup: int = eqx.field(static=True, default=400)  # first steps: uniform actions, no learning
     batch: int = eqx.field(static=True, default=128)  # K, per half
     capacity: int = eqx.field(static=True, default=40_000)
@@ -97,11 +94,14 @@ class Config(eqx.Module):
 
 
 PAPER = Config(
-    actor_rule="paper", schedule="paper", fifo=True, critics=1, actor_critic="after", tau=1.0, warmup=0, hyde_terminates=True,
+    actor_rule="paper", schedule="paper", fifo=True, critics=1, fresh_critic=True, tau=1.0, warmup=0, hyde_terminates=True,
     clip=jnp.inf, clip_rnd=jnp.inf, adam_eps=1e-8,
 )  # fmt: skip
 PUBLISHED = Config(trained_embedding=True, bonus_per_action=True, deep_target=True)
-RECOMMENDED = replace(PUBLISHED, actor_rule="cross_entropy")
+RECOMMENDED = Config(
+    actor_rule="cross_entropy", epsilon_1=40_000.0, hyde_noise=0.5, gamma_hyde=0.99, eta_hyde=1e-3, eta_rnd=1e-4,
+    normalize_bonus=True, hyde_xavier=True, hidden_hyde=(64, 64),
+)  # fmt: skip
 CONFIGS = {"published": PUBLISHED, "paper": PAPER, "recommended": RECOMMENDED}
 LEVEL_2 = {"published": {"epsilon_1": 40_000.0}, "paper": {"epsilon_1": 40_000.0}}  # what the paper changes on level 2
 
@@ -192,7 +192,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     hyde = replay.add(state.hyde, transition, state.hyde_acts | ((config.warmup > 0) & (state.hyde.size < config.batch)))
     recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, draws[1 : 1 + config.batch])
     batch, weight = replay.join(recent, replay.sample(hyde, draws[1 + config.batch :]))
-    learned = learn(state.networks, config, batch, weight, transition)
+    learned = learn(state.networks, config, batch, weight)
     networks = jax.tree.map(lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks)
     return State(
         networks=networks,
@@ -205,20 +205,17 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     )
 
 
-def learn(networks: Networks, config: Config, batch: Transition, weight: Array, newest: Transition) -> Networks:
+def learn(networks: Networks, config: Config, batch: Transition, weight: Array) -> Networks:
     """One update of all networks, in Algorithm 4's order."""
     x, following = encode(networks.features, batch.observation), encode(networks.features, batch.following)
     networks = learn_hyde(networks, config, batch, x, following, weight)
     critics, q = learn_critics(networks, config, batch, x, following, weight)
     targets = tuple(blend(slow, fast.network, config.tau) for slow, fast in zip(networks.critic_targets, critics, strict=True))
-    if config.actor_critic != "before":
-        q = smallest([network(x) for network in (targets if config.actor_critic == "target" else [c.network for c in critics])])
+    if config.fresh_critic:
+        q = smallest([critic.network(x) for critic in critics])
     actor = learn_actor(networks.actor, config, x, q, weight)
-    seen, action = (x if config.bonus_per_action else following), batch.action
-    if config.rnd_new_only:
-        fresh = encode(networks.features, newest.observation if config.bonus_per_action else newest.following)
-        seen, action, weight = fresh[None], newest.action[None], jnp.ones(1)
-    rnd = train_rnd(networks.rnd, seen, action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps)
+    seen = x if config.bonus_per_action else following
+    rnd = train_rnd(networks.rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps)
     return replace(networks, actor=actor, critics=critics, critic_targets=targets, rnd=rnd)
 
 

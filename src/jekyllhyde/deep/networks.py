@@ -86,7 +86,7 @@ class Learner(eqx.Module):
 
     def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Learner:
         """One Adam step of size `rate` down `gradient`, whose norm is cut at `clip`."""
-        norm = optax.tree.norm(gradient)
+        norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
         gradient = jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient)
         direction, moments = optax.scale_by_adam(eps=adam_eps).update(gradient, self.moments)
         return Learner(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)

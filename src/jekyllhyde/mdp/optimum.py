@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.jit import kernel
-from jekyllhyde.mdp.evaluation import Evaluation, evaluate
+from jekyllhyde.mdp.evaluation import DENSE_LIMIT, Evaluation, evaluate
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 
 METHODS = ("auto", "policy_iteration", "modified", "value_iteration")
@@ -46,7 +46,9 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     """Solve `mdp`; see `FiniteMDP.optimal`."""
     if method not in METHODS:
         raise InputError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
-    if method in ("auto", "policy_iteration"):
+    if method == "auto":
+        method = "modified" if mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0 else "policy_iteration"
+    if method == "policy_iteration":
         evaluation, chosen, iterations = _policy_iteration(mdp, mdp.uniform_policy())
         return _describe(mdp, evaluation, chosen, iterations, "policy_iteration")
     if mdp.gamma == 1.0:
