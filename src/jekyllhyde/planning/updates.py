@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 
 Floats = NDArray[np.float64]
 POWERS_OF_2 = np.ldexp(1.0, np.arange(-1075, 1))
@@ -22,7 +22,7 @@ LEAST = -745.5  # exp of less is 0
 INVERSE_LOG_2, LOG_2_HIGH, LOG_2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
-@kernel
+@phase
 def project_row(x: Floats, s: int, work: Floats) -> None:
     """Euclidean projection of the row x[s] [A] on the simplex, in place: max(x - tau, 0) with tau such that it sums to 1.
 
@@ -68,7 +68,7 @@ def sift_down(heap: Floats, i: int, n: int) -> None:
     heap[i] = value
 
 
-@kernel
+@phase
 def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
     """One update of all rows under the direct parametrization, where theta is pi; `step` [S] is eta d, `work` [A] is scratch."""
     n_states, n_actions = pi.shape
@@ -80,7 +80,7 @@ def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats,
             project_row(pi, s, work)
 
 
-@kernel
+@phase
 def softmax_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
     """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [S*A] is scratch.
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.tabular.arrays import ONE, Place
 from jekyllhyde.tabular.critics import expected_value, greedy_value
-from jekyllhyde.tabular.leaf import phase
 
 TINY = 1e-300
 

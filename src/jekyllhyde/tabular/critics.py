@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
 from jekyllhyde.tabular.arrays import ONE, Edges, Place, Scratch, Tables, Trace
-from jekyllhyde.tabular.leaf import phase
 
 LARGEST = 1e300
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.tabular.actors import (
     TINY,
@@ -65,7 +65,6 @@ from jekyllhyde.tabular.arrays import (
     Trace,
 )  # fmt: skip
 from jekyllhyde.tabular.critics import LARGEST, expected_value, fit_model, greedy_value, ucb
-from jekyllhyde.tabular.leaf import phase
 from jekyllhyde.tabular.replay import pick, store
 from jekyllhyde.tabular.rng import Words, uniform
 from jekyllhyde.tabular.simulate import next_edge, record, start_row

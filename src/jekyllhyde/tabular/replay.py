@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from jekyllhyde.jit import phase
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.tabular.arrays import ONE, Index, Place
-from jekyllhyde.tabular.leaf import phase
 
 
 @phase

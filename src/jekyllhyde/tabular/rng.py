@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.tabular.leaf import phase
+from jekyllhyde.jit import phase
 
 Words = NDArray[np.uint64]
 U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))

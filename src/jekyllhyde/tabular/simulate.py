@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.arrays import (
@@ -23,7 +23,6 @@ from jekyllhyde.tabular.arrays import (
     Tables,
     Trace,
 )  # fmt: skip
-from jekyllhyde.tabular.leaf import phase
 
 
 @kernel
