@@ -157,3 +157,5 @@ def test_exponentials_are_right_to_the_last_place() -> None:
     tiny = np.array([-np.inf, -800.0, -745.0, -740.0])
     exponentials(tiny, out[:4])
     np.testing.assert_allclose(out[:4], np.exp(tiny), rtol=0.0, atol=5e-324)
+    exponentials(np.array([np.nan, np.inf, 1e300]), out[:3])
+    np.testing.assert_array_equal(out[:3], [0.0, 1.0, 1.0])

@@ -1,9 +1,7 @@
-"""Compiled leaves: the LU factorization of I - gamma P_pi and its two solves, for small dense systems.
+"""Compiled leaves for small dense systems I - gamma P_pi whose graph is not known beforehand, as in an empirical model.
 
-I - gamma P_pi is diagonally dominant by rows with non-positive off-diagonal entries (an M-matrix): elimination without pivoting
-is stable, and one factorization serves v (solve) and d (transposed solve). Zeros are skipped, so that the triangular system of a
-chain costs next to nothing. At these sizes this beats LAPACK, which is made for larger ones. Matrices are flat [n*n], rows
-contiguous; unsigned indices let the compiler vectorize the inner loop.
+The matrix is an M-matrix, so elimination needs no pivoting; zeros are skipped. Where the graph is known and many policies are to be
+evaluated, `elimination` is faster. Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize.
 """
 
 from __future__ import annotations
@@ -82,25 +80,3 @@ def back_substitute(M: Floats, inverse: Floats, x: Floats) -> None:
     n = len(inverse)
     for i in range(n - 1, -1, -1):
         x[i] = (x[i] - dot(M, x, i * n + i + 1, i + 1, n - 1 - i)) * inverse[i]
-
-
-@kernel
-def solve_transposed(M: Floats, inverse: Floats, x: Floats) -> bool:
-    """Overwrite x with the solution y of (I - gamma P_pi)^T y = x; False where a set that is never left receives visits."""
-    n = np.uint64(len(inverse))
-    proper = True
-    for k in range(ZERO, n):
-        if inverse[k] == 0.0 and x[k] > SINGULAR:
-            proper = False
-        value = x[k] * inverse[k]
-        x[k] = value
-        if value != 0.0:
-            for j in range(k + ONE, n):
-                x[j] -= M[k * n + j] * value
-    for step in range(ONE, n):
-        i = n - step
-        value = x[i]
-        if value != 0.0:
-            for k in range(ZERO, i):
-                x[k] -= M[i * n + k] * value
-    return proper

@@ -131,7 +131,7 @@ def exponentials(x: Floats, out: Floats) -> None:
     x = k log 2 + r with |r| <= log(2)/2, and exp(x) = 2^k (1 + r + r^2/2 + ... + r^13/13!).
     """
     for i in range(len(x)):
-        y = max(x[i], LEAST)
+        y = min(x[i], 0.0) if x[i] > LEAST else LEAST  # a NaN too, so that the table is never left
         k = np.floor(y * INVERSE_LOG_2 + 0.5)
         r = (y - k * LOG_2_HIGH) - k * LOG_2_LOW
         p = 1.0 / 6227020800.0
