@@ -35,6 +35,7 @@ bench: setup
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/tabular.py
 
 docs: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'

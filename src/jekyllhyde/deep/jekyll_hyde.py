@@ -98,9 +98,12 @@ PAPER = Config(
     clip=jnp.inf, clip_rnd=jnp.inf, adam_eps=1e-8,
 )  # fmt: skip
 PUBLISHED = Config(trained_embedding=True, bonus_per_action=True, deep_target=True)
+# Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his network fits slowly, he walks in
+# circles. His values keep one scale as the bonus shrinks, look far, and end with the episode: else the goal, whose value is
+# never trained, may draw him.
 RECOMMENDED = Config(
     actor_rule="cross_entropy", epsilon_1=40_000.0, hyde_noise=0.5, gamma_hyde=0.99, eta_hyde=1e-3, eta_rnd=1e-4,
-    normalize_bonus=True, hyde_xavier=True, hidden_hyde=(64, 64),
+    normalize_bonus=True, hyde_terminates=True, hyde_xavier=True, hidden_hyde=(64, 64),
 )  # fmt: skip
 CONFIGS = {"published": PUBLISHED, "paper": PAPER, "recommended": RECOMMENDED}
 LEVEL_2 = {"published": {"epsilon_1": 40_000.0}, "paper": {"epsilon_1": 40_000.0}}  # what the paper changes on level 2
