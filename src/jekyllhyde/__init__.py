@@ -1,17 +1,20 @@
 """Reinforcement learning that plans where the policy does not go.
 
 The flat public API of the library after "Dr Jekyll and Mr Hyde: The Strange Case of Off-Policy Policy Updates" (NeurIPS 2021).
-Names are loaded when first used: importing the package imports neither plotting, nor JAX, nor Ray.
+Names are loaded when first used: importing the package imports neither plotting, nor JAX, nor Ray. It makes the environments of
+`jekyllhyde.envs` known to Gymnasium, where that is installed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from jekyllhyde import deep as deep
     from jekyllhyde import theory as theory
     from jekyllhyde.errors import InputError as InputError
     from jekyllhyde.mdp.domains import chain as chain
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from jekyllhyde.tabular.result import LearnRun as LearnRun
 
 _HOME = {
+    "deep": "jekyllhyde.deep",
     "theory": "jekyllhyde.theory",
     "InputError": "jekyllhyde.errors",
     "chain": "jekyllhyde.mdp.domains",
@@ -66,3 +70,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+with contextlib.suppress(ImportError):
+    from jekyllhyde.envs import register
+
+    register()
