@@ -38,7 +38,7 @@ def main() -> None:
         print(name, f"{walls[-1][2]:.1f} s", flush=True)
     timing = "\n".join(f"| {name} | {count} | {seconds:.1f} |" for name, count, seconds in walls)
     shared = "A mean panel and its decile panel share their runs; the first of the two pays for both."
-    note = f"On two cores that did other work too, in seconds. {shared}"
+    note = f"On two cores, in seconds. {shared}"
     times = f"## Wall time\n\n{note}\n\n| panel | MDPs | seconds |\n| --- | --- | --- |\n{timing}\n"
     (DOCS / "figures.md").write_text("\n".join([HEAD.format(runs=walls[-1][1]), *parts, times]))
 
