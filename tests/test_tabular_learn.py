@@ -203,3 +203,14 @@ def test_kernels_loaded_from_the_cache_in_another_order_are_the_right_ones(tmp_p
     assert files
     assert outcome("backwards") == compiled
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")} == files
+
+
+def test_a_stopped_run_keeps_its_last_value_in_the_curve() -> None:
+    free = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=400, runs=6, seed=0)
+    stopped = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=400, runs=6, seed=0, target=0.2)
+    assert np.isnan(stopped.J_norm[:, -1]).any()
+    mean, low, high = stopped.curve()
+    last = [row[~np.isnan(row)][-1] for row in stopped.J_norm]
+    assert mean[-1] == pytest.approx(np.mean(last))
+    assert low[-1] <= mean[-1] <= high[-1]
+    np.testing.assert_allclose(free.curve()[0], free.J_norm.mean(axis=0))

@@ -81,13 +81,17 @@ class LearnRun:
         return interval(self.time_to(target, which), self.censored(target, which))
 
     def curve(self, which: str = "global") -> tuple[Floats, Floats, Floats]:
-        """Mean normalized return [E] over the runs still going, with the bounds of its 95 % confidence interval."""
+        """Mean normalized return [E] over all runs, with the bounds of its 95 % confidence interval.
+
+        A run that has stopped keeps its last value: averaging over those still going would follow the slowest.
+        """
         check_choice(which, "which", CRITERIA[1:])
         values = self.J_norm if which == "global" else self.J_norm_jekyll
-        count = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        mean = np.nansum(values, axis=0) / count
-        spread = np.sqrt(np.nansum((values - mean) ** 2, axis=0) / np.maximum(count - 1, 1) / count)
-        width = _student(count - 1) * spread
+        known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(values.shape[1])), axis=1)
+        values = np.take_along_axis(values, known, axis=1)
+        mean, count = values.mean(axis=0), len(values)
+        spread = values.std(axis=0, ddof=min(1, count - 1)) / np.sqrt(count)
+        width = _student(np.array(count - 1)) * spread
         return mean, mean - width, mean + width
 
 
