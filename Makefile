@@ -12,11 +12,11 @@ setup: .venv/.ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: setup  ## the headline figure of planning, with its verdicts
-	$(BIN)/jh figure 5a 5b --out out/demo
+demo: setup  ## a headline figure, in small, with its verdicts
+	$(BIN)/jh figure 2a --preset quick --store out/demo/store --out out/demo
 
 test: setup
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadscope
 
 lint: setup
 	$(BIN)/ruff check .
@@ -27,8 +27,9 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-figure: setup  ## every planning figure at the paper's size, into out/figures
-	$(BIN)/jh figure all --out out/figures
+figure: setup  ## every figure at the paper's size, into out/figures; hours, and it goes on where it was stopped
+	$(BIN)/jh figure all --store out/store --out out/figures
+	$(BIN)/jh report --store out/store --out out/report.html
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'

@@ -1,4 +1,7 @@
-"""Every Python block of the README and of the documentation runs as it stands, in the page's order, and prints what it says."""
+"""Every Python block of the README and of the documentation runs as it stands, in the page's order, and prints what it says.
+
+A block that starts with `# file: NAME` is written to that file instead.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?:python|toml)\n(.*?)^```(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# file: (\S+)\n")
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 
 
@@ -21,6 +25,10 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     for match in BLOCK.finditer(page.read_text()):
+        file = FILE.match(match[1])
+        if file:
+            Path(file[1]).write_text(match[1])
+            continue
         captured = io.StringIO()
         with contextlib.redirect_stdout(captured):
             exec(compile(match[1], page.name, "exec"), names)

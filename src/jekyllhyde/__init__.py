@@ -15,8 +15,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from jekyllhyde import deep as deep
+    from jekyllhyde import lab as lab
     from jekyllhyde import theory as theory
     from jekyllhyde.errors import InputError as InputError
+    from jekyllhyde.lab.spec import Experiment as Experiment
     from jekyllhyde.mdp.domains import chain as chain
     from jekyllhyde.mdp.domains import deep_sea as deep_sea
     from jekyllhyde.mdp.evaluation import Evaluation as Evaluation
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "deep": "jekyllhyde.deep",
+    "lab": "jekyllhyde.lab",
     "theory": "jekyllhyde.theory",
+    "Experiment": "jekyllhyde.lab.spec",
     "InputError": "jekyllhyde.errors",
     "chain": "jekyllhyde.mdp.domains",
     "deep_sea": "jekyllhyde.mdp.domains",

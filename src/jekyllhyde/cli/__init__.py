@@ -10,6 +10,8 @@ import tyro
 from jekyllhyde.cli.figure import Figure
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
+from jekyllhyde.cli.store import StoreCommand
+from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
 from jekyllhyde.errors import InputError
 
@@ -17,6 +19,8 @@ Command = (
     Annotated[Plan, tyro.conf.subcommand("plan")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Figure, tyro.conf.subcommand("figure")]
+    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
+    | Annotated[StoreCommand, tyro.conf.subcommand("store")]
     | Annotated[List, tyro.conf.subcommand("list")]
 )
 

@@ -4,52 +4,94 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from jekyllhyde.cli.show import Progress, show_table
-from jekyllhyde.errors import InputError
+from jekyllhyde.cli.lab import Lab, compute, show_claims
+from jekyllhyde.errors import InputError, check_choice, check_count
+
+if TYPE_CHECKING:
+    from jekyllhyde.lab.panel import Panel
+
+PRESETS = ("paper", "quick")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Make planning figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
+    """Make figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
 
     panels: tyro.conf.Positional[tuple[str, ...]]
-    """Panels such as 5a 6d, whole figures such as 5, or all."""
+    """Panels such as 2a 6d, whole figures such as 5, or all."""
+    lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
     runs: int | None = None
-    """Random MDPs for Figure 7; the paper's size by default."""
+    """Runs per point, instead of the preset's."""
+    preset: str = "paper"
+    """paper (full size; hours for all) or quick (10 runs, 11 points per axis)."""
     out: Path = Path("out")
     """Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P."""
     json: bool = False
     """Print one JSON object instead of the tables."""
 
     def run(self) -> int:
-        """`jh figure`."""
+        """Compute, draw and judge."""
         from jekyllhyde.lab import output
-        from jekyllhyde.lab.claims import judge
-        from jekyllhyde.lab.panels import PANELS, Samples, run_panel
+        from jekyllhyde.lab.figures import PANELS
+        from jekyllhyde.lab.figures.drawings import DRAWINGS
+        from jekyllhyde.lab.panel import judge, read
         from jekyllhyde.planning.output import prepare_folder
 
-        names = [panel for wanted in self.panels for panel in PANELS if wanted in ("all", panel, panel[:-1])]
-        for wanted in self.panels:
-            if not any(wanted in ("all", panel, panel[:-1]) for panel in PANELS):
-                raise InputError(f"figure is {wanted!r}; it must be all, or one of {', '.join(PANELS)}")
+        check_choice(self.preset, "preset", PRESETS)
+        names = chosen(self.panels, [*DRAWINGS, *PANELS])
+        panels = [self.sized(PANELS[name]) for name in names if name in PANELS]
+        if self.lab.dry_run:
+            compute(self.lab, [panel.experiment for panel in panels], " ".join(panel.name for panel in panels))
+            return 0
         folder = prepare_folder(self.out)
-        report, samples = {}, Samples()
-        for name in dict.fromkeys(names):
-            panel = PANELS[name]
+        report: dict[str, Any] = {}
+        for name in names:
+            if name in DRAWINGS:
+                DRAWINGS[name](folder / f"{name}.png", folder / f"{name}.pdf")
+                report[name] = {"files": [str(folder / f"{name}.{ending}") for ending in ("png", "pdf")]}
+                continue
+            panel = self.sized(PANELS[name])
             start = time.perf_counter()
-            with Progress(None, f"panel {name}") as advance:
-                curves = run_panel(name, self.runs, advance, samples)
+            store = compute(self.lab, [panel.experiment], f"panel {name}", quiet=self.json)
+            assert store is not None
+            curves = read(panel, store)
             files = [str(path) for path in output.write(curves, folder)]
             claims = judge(curves)
             report[name] = {"seconds": time.perf_counter() - start, "runs": curves.runs, "files": files, "claims": claims}
             if not self.json:
-                show_table(f"panel {name}: {panel.title} ({report[name]['seconds']:.1f} s)", claims)
-                print("\n".join(files))
+                show_claims(f"panel {name}: {panel.title}, {curves.runs} runs ({report[name]['seconds']:.1f} s)", claims)
         if self.json:
             print(json.dumps(report))
+        else:
+            print("\n".join(file for one in report.values() for file in one["files"]))
         return 0
+
+    def sized(self, panel: Panel) -> Panel:
+        """The panel at the size asked for."""
+        experiment = panel.experiment
+        if self.preset == "quick" and not panel.exact:
+            experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
+        if self.runs is not None and not panel.exact:
+            experiment = replace(experiment, runs=check_count(self.runs, "runs", 1))
+        return replace(panel, experiment=experiment)
+
+
+def chosen(wanted: tuple[str, ...], names: list[str]) -> list[str]:
+    """The panels meant by their names, by a figure's number, or by `all`."""
+    found: dict[str, None] = {}
+    for one in wanted:
+        meant = [
+            name for name in names if one in ("all", name) or (one.isdigit() and name.rstrip("abcdefghijklmnopqrstuvwxyz-") == one)
+        ]
+        if not meant:
+            raise InputError(f"figure is {one!r}; it must be all, a figure's number, or one of {', '.join(names)}")
+        found |= dict.fromkeys(meant)
+    if not found:
+        raise InputError(f"no figure is given; it must be all, a figure's number, or one of {', '.join(names)}")
+    return list(found)

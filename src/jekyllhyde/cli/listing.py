@@ -19,7 +19,7 @@ class List:
         """`jh list`."""
         import inspect
 
-        from jekyllhyde.lab.panels import PANELS
+        from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.mdp.domains import DOMAINS
         from jekyllhyde.planning.densities import DENSITIES
         from jekyllhyde.planning.updates import PARAMETRIZATIONS

@@ -6,6 +6,7 @@ through the compiled loop (`loop.advance`) in chunks of environment steps; kerne
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def learn(
     trajectories: int,
     runs: int = 1,
     seed: int = 0,
+    first: int = 0,
     horizon: int | None = None,
     target: float | None = None,
     target_on: str = "both",
@@ -62,7 +64,7 @@ def learn(
     ----------
     mdp : the problem, or a list of problems: `runs` runs on each, in order.
     trajectories : per run. The agent is evaluated after 1, 1 + c, 1 + 2c, ... of them, c = trajectories/1000, and at the end.
-    runs, seed : run i draws from the stream (seed, i).
+    runs, seed : run i draws from the stream (seed, i); the runs are number `first`, first + 1, ...
     horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on). 100 by default, as published;
         with convention="paper" there is no cut by default.
     target : stop a run when its normalized return exceeds it: the global return and Jekyll's ("both"), or only one (`target_on`).
@@ -80,7 +82,8 @@ def learn(
     )  # fmt: skip
     _check_target(target, agent, mdps)
     workers = count_threads(threads)
-    jobs = [(problem, i) for i, problem in enumerate(problem for problem in mdps for _ in range(runs))]
+    numbers = itertools.count(check_count(first, "first", 0))
+    jobs = [(problem, next(numbers)) for problem in mdps for _ in range(runs)]
     _check_memory(plan, mdps, min(workers, len(jobs)), len(jobs), memory)
     outcomes = run_all(lambda job: _run(plan, *job), jobs, workers)
     return _collect(plan, [problem for problem, _ in jobs], outcomes)

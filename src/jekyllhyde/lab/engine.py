@@ -1,0 +1,221 @@
+"""Running what a store lacks: cells become tasks of seconds to minutes, tasks run on all cores or on a Ray cluster.
+
+A run's numbers depend on its cell and its number alone (`spec.Cell.stream`), so every engine and any number of workers give the
+same rows, and so does going on after a stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+
+from jekyllhyde.errors import InputError, check_choice
+from jekyllhyde.lab import methods
+from jekyllhyde.lab.spec import Cell, Experiment
+from jekyllhyde.lab.store import Store
+from jekyllhyde.parallel import count_threads
+
+ENGINES = ("local", "ray")
+TASK_SECONDS = 10.0  # how much work a task should be, by the estimate below
+ROW_SECONDS, CURVE_SECONDS = 1e-4, 5e-3  # what a row counts at least, so that a task has at most 100,000, or 2000 with curves
+Report = Callable[["Status"], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Stretches of runs that one worker computes and stores together."""
+
+    blocks: tuple[tuple[Cell, range], ...]
+    work: float
+
+    @property
+    def runs(self) -> int:
+        """How many."""
+        return sum(len(runs) for _, runs in self.blocks)
+
+
+@dataclass
+class Status:
+    """How far a sweep is: runs and tasks done, of how many; failures among the runs; `work` done, by the estimate in seconds."""
+
+    tasks: int
+    runs: int
+    work: float
+    tasks_done: int = 0
+    runs_done: int = 0
+    failed: int = 0
+    work_done: float = 0.0
+    seconds: float = 0.0
+
+
+Done = Generator[tuple[Task | None, int]]  # a task that has ended with its number of failed runs; None now and then while waiting
+
+
+class Stopped(BaseException):
+    """Raised inside a task that is to end early, past those who catch failures of runs; what it has not stored is lost."""
+
+
+def estimate(cell: Cell) -> float:
+    """About how many seconds one run of a cell takes, at most; only the size of tasks depends on it."""
+    chain = cell.problem["name"] == "chain"
+    states = int(cell.problem.get("n_states") or (10 if chain else 100))
+    work = methods.work_of(cell.method, cell.settings)
+    least = CURVE_SECONDS if cell.settings.get("target") is None else ROW_SECONDS
+    if cell.method == "deep":
+        return work * 0.05
+    if cell.method == "plan":
+        return max(least, work * (1e-6 if chain else 5e-9 * states**2))
+    return max(least, work * (10 * 1e-7 if chain else 30 * 3e-7))
+
+
+def tasks_of(experiments: Sequence[Experiment], store: Store) -> list[Task]:
+    """What the store lacks, cut and bundled into tasks of similar work; a cell that two experiments share is run once."""
+    wanted: dict[str, tuple[Cell, int]] = {}
+    for experiment in experiments:
+        for cell in experiment.cells:
+            first, runs = wanted.get(cell.digest, (cell, 0))
+            wanted[cell.digest] = (first, max(runs, experiment.runs))
+    tasks: list[Task] = []
+    bundle: list[tuple[Cell, range]] = []
+    filled = 0.0
+    for cell, runs in wanted.values():
+        cost = estimate(cell)
+        size = runs if cell.method == "deep" else max(1, round(TASK_SECONDS / cost))  # networks learn with all seeds at once
+        for stretch in store.missing(cell.digest, runs):
+            for start in range(stretch.start, stretch.stop, size):
+                block = range(start, min(start + size, stretch.stop))
+                bundle.append((cell, block))
+                filled += cost * len(block)
+                if filled >= TASK_SECONDS:
+                    tasks.append(Task(tuple(bundle), filled))
+                    bundle, filled = [], 0.0
+    if bundle:
+        tasks.append(Task(tuple(bundle), filled))
+    return tasks
+
+
+def execute(task: Task, store: Store, progress: Callable[[float], None] | None = None) -> tuple[str | None, int]:
+    """Compute a task and store it; the part's name and the number of failed runs. This is all that a worker does."""
+    started = time.perf_counter()
+    blocks = []
+    for cell, runs in task.blocks:
+        _check_unchanged(cell)
+        share = task.work / task.runs / max(1, methods.work_of(cell.method, cell.settings))
+
+        def advance(count: int, share: float = share) -> None:
+            if progress is not None:
+                progress(count * share)
+
+        blocks.append((cell, runs, methods.run_block(cell.method, cell.problem, cell.settings, cell.stream, runs, advance)))
+    failed = sum(row.get("failure") is not None for _, _, rows in blocks for row in rows)
+    return store.add(blocks, time.perf_counter() - started), failed
+
+
+def _check_unchanged(cell: Cell) -> None:
+    """What is stored under a digest must be what the digest was made of: not a file edited since, nor one of another machine."""
+    if replace(cell).digest != cell.digest:
+        raise InputError(f"{cell.id}: its files (or this library) are not those that the sweep was started with; start it again")
+
+
+def run(
+    experiments: Sequence[Experiment], store: Store, *, engine: str = "local", workers: int | None = None,
+    address: str | None = None, report: Report | None = None,
+) -> Status:  # fmt: skip
+    """Compute what the store lacks of these experiments; `report` is called as work goes on.
+
+    What was damaged in the store is set aside and computed again. An interrupt (Ctrl-C) stops within a second or two; what the
+    tasks under way have not stored is computed the next time.
+    """
+    check_choice(engine, "engine", ENGINES)
+    store.refresh()
+    if store.damaged:
+        store.set_aside(list(store.damaged))
+    tasks = tasks_of(experiments, store)
+    status = Status(len(tasks), sum(task.runs for task in tasks), sum(task.work for task in tasks))
+    started = time.perf_counter()
+    report = report or (lambda status: None)
+    report(status)
+    if tasks:
+        with contextlib.closing(_start(tasks, store, engine, workers, address, status)) as done:
+            for task, failed in done:
+                if task is not None:
+                    status.tasks_done += 1
+                    status.runs_done += task.runs
+                    status.failed += failed
+                status.seconds = time.perf_counter() - started
+                report(status)
+        store.refresh()
+    status.seconds = time.perf_counter() - started
+    return status
+
+
+def _start(tasks: list[Task], store: Store, engine: str, workers: int | None, address: str | None, status: Status) -> Done:
+    if engine == "ray":
+        from jekyllhyde.lab.ray import run_on_ray
+
+        return run_on_ray(tasks, store.folder, address, workers, status)
+    return _run_here(tasks, store, count_threads(workers), status)
+
+
+def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> Done:
+    """Threads: the compiled loops release the interpreter's lock."""
+    lock, stop = threading.Lock(), threading.Event()
+
+    def progress(work: float) -> None:
+        if stop.is_set():
+            raise Stopped
+        with lock:
+            status.work_done += work
+
+    pool = ThreadPoolExecutor(workers)
+    pending: dict[Future[tuple[str | None, int]], Task] = {}
+    waiting = iter(tasks)
+    try:
+        while True:
+            while len(pending) < 2 * workers and (task := next(waiting, None)) is not None:
+                pending[pool.submit(execute, task, store, progress)] = task
+            if not pending:
+                break
+            done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in done:
+                _, failed = future.result()
+                yield pending.pop(future), failed
+            if not done:
+                yield None, 0
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def calibrate(experiments: Sequence[Experiment], store: Store, workers: int | None = None) -> tuple[list[Task], float]:
+    """The tasks to do, and how many seconds they should take at most: a little of each series is run to find out."""
+    tasks = tasks_of(experiments, store)
+    rate: dict[tuple[str, str], float] = {}
+    total = 0.0
+    for task in tasks:
+        for cell, runs in task.blocks:
+            key = (cell.experiment, cell.series)
+            if key not in rate:
+                rate[key] = _seconds_per_unit(cell)
+            total += rate[key] * methods.work_of(cell.method, cell.settings) * len(runs)
+    return tasks, total / count_threads(workers)
+
+
+def _seconds_per_unit(cell: Cell) -> float:
+    """Seconds per update or trajectory, on one core, from a fiftieth of a second or more of work."""
+    name = methods.WORK[cell.method][0]
+    most = max(1, methods.work_of(cell.method, cell.settings))
+    units = 50
+    while True:
+        units = min(4 * units, most)
+        settings = {**cell.settings, name: units, "target": None}
+        methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)  # compiled, and in the caches
+        started = time.perf_counter()
+        methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)
+        seconds = time.perf_counter() - started
+        if seconds >= 0.02 or units == most:
+            return seconds / units

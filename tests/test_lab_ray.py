@@ -1,0 +1,186 @@
+"""The Ray engine: the same rows as here, with workers and a node lost on the way."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.store import Store
+from lab_sweeps import expected, held, planned, rows, small
+
+MARK = f"jekyllhyde-test-{os.getpid()}"
+NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80 * 2**20}
+
+
+def sweep(runs: int = 40) -> list[Experiment]:
+    return [small(runs, settings={"trajectories": 4000, "points": 20}), planned()]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes on this machine."""
+    pytest.importorskip("ray")
+    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "JEKYLLHYDE_TEST": MARK})
+    found: Any = importlib.import_module("ray.cluster_utils").Cluster()
+    for _ in range(2):
+        found.add_node(**NODE)
+    yield found
+    found.shutdown()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
+    store = Store.open(tmp_path_factory.mktemp("whole") / "store", create=True)
+    engine.run(sweep(), store, workers=1)
+    return rows(store, sweep())
+
+
+def busy_workers() -> dict[int, int]:
+    """The processes of this test's cluster that are at a task, with their parents (one per node)."""
+    found = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                if (place / "cmdline").read_bytes().startswith(b"ray::_work") and MARK.encode() in (place / "environ").read_bytes():
+                    found[int(place.name)] = int((place / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:  # it has ended
+                continue
+    return found
+
+
+def test_two_nodes_and_a_killed_worker(cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "TASK_SECONDS", 0.25)
+    store = Store.open(tmp_path / "store", create=True)
+    killed: list[int] = []
+    nodes: set[int] = set()
+
+    def report(status: engine.Status) -> None:
+        workers = busy_workers()
+        nodes.update(workers.values())
+        if status.tasks_done >= 3 and workers and not killed:
+            killed.append(next(iter(workers)))
+            os.kill(killed[0], signal.SIGKILL)
+
+    status = engine.run(sweep(), store, engine="ray", address=cluster.address, report=report)
+    assert killed
+    assert len(nodes) == 2
+    assert status.tasks_done == status.tasks > 8
+    assert status.runs_done == status.runs
+    assert status.work_done == pytest.approx(status.work)
+    assert held(store) == sorted(expected(sweep()))
+    assert rows(store, sweep()) == whole
+    assert store.verify() == {}
+    assert engine.run(sweep(), store, engine="ray", address=cluster.address).tasks == 0
+
+
+def test_a_lost_node(cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "TASK_SECONDS", 0.25)
+    store = Store.open(tmp_path / "store", create=True)
+    extra = [cluster.add_node(**NODE)]
+
+    def report(status: engine.Status) -> None:
+        if status.tasks_done >= 3 and extra:
+            cluster.remove_node(extra.pop(), allow_graceful=False)
+
+    engine.run(sweep(), store, engine="ray", address=cluster.address, report=report)
+    assert not extra
+    assert held(store) == sorted(expected(sweep()))
+    assert rows(store, sweep()) == whole
+
+
+def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("def density(t, mdp, pi, evaluation):\n    raise OSError('no luck')\n")
+    experiment = planned(series=[{"label": "mine", "density": f"{own}:density"}, {"label": "PG"}])
+    store = Store.open(tmp_path / "store", create=True)
+    status = engine.run([experiment], store, engine="ray", address=cluster.address)
+    assert status.failed == 6
+    found = store.table({cell.digest for cell in experiment.cells}, ["series", "failure"]).to_pylist()
+    assert {(row["series"], row["failure"]) for row in found} == {("mine", "OSError: no luck"), ("PG", None)}
+
+    (tmp_path / "store").rename(tmp_path / "elsewhere")
+    lost = Store(tmp_path / "elsewhere")
+    lost.refresh()
+    lost.folder = tmp_path / "store"
+    with pytest.raises(InputError, match=r"there is no store|cannot be listed|cannot be written to"):
+        for _ in engine._start(engine.tasks_of([small()], lost), lost, "ray", 1, cluster.address, engine.Status(1, 1, 1.0)):
+            pass
+
+
+def test_a_task_that_kills_its_workers_ends(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from jekyllhyde.lab import ray as ours
+
+    monkeypatch.setattr(ours, "RETRIES", 1)
+    own = tmp_path / "own.py"
+    own.write_text("import os\ndef density(t, mdp, pi, evaluation):\n    os.kill(os.getpid(), 9)\n")
+    experiment = planned(series=[{"label": "deadly", "density": f"{own}:density"}], vary={})
+    store = Store.open(tmp_path / "store", create=True)
+    with pytest.raises(InputError, match=r"2 workers were lost with the same task \(planned/deadly\)"):
+        engine.run([experiment], store, engine="ray", address=cluster.address)
+    assert store.verify() == {}
+
+
+INTERRUPTED = """
+import sys
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.store import Store
+engine.TASK_SECONDS = 0.3
+settings = {"trajectories": 10**6, "target": 2.0}
+slow = Experiment(name="slow", method="learn", problem={"name": "garnet"}, series=[{"label": "a"}], settings=settings, runs=50)
+def report(status):
+    print("working", flush=True)
+try:
+    engine.run([slow], Store.open(sys.argv[1], create=True), engine="ray", address=sys.argv[2], workers=2, report=report)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+def test_an_interrupt_cancels_the_tasks(cluster: Any, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "store"), cluster.address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while not busy_workers():
+            assert process.stdout.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        started = time.perf_counter()
+        assert process.stdout.read().endswith("stopped\n")
+        assert process.wait(30) == 0
+        assert time.perf_counter() - started < 15
+    for _ in range(100):
+        if not busy_workers():
+            break
+        time.sleep(0.1)
+    assert busy_workers() == {}
+    assert Store.open(tmp_path / "store").verify() == {}
+
+
+def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    store = Store.open(tmp_path / "store", create=True)
+    status = engine.run([planned()], store, engine="ray", workers=1)
+    assert status.runs_done == len(held(store)) == 12
+    assert not ray.is_initialized()
+
+
+def test_without_ray_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    store = Store.open(tmp_path / "store", create=True)
+    with pytest.raises(InputError, match=r"Ray is not installed; install jekyllhyde\[ray\], or use engine 'local'"):
+        engine.run([planned()], store, engine="ray")
