@@ -1,6 +1,6 @@
-"""Tabular learning: environment steps per second of a plain NumPy script, plain C, and `jekyllhyde.learn`, on one core.
+"""Tabular learning: environment steps per second of NumPy scripts, plain C, and `jekyllhyde.learn`, on one core.
 
-The three do the same work per step, exact evaluations included (1000 of them over a run); C draws the same random numbers as
+All do the same work per step, exact evaluations included (1000 of them over a run); C draws the same random numbers as
 the library, and their returns are compared before anything is timed. Times are processor seconds of the thread. Also: one and
 two cores, growth with states and with replay, the structure behind replay, compilation, Gymnasium's environments.
 """
@@ -33,6 +33,7 @@ from jekyllhyde.tabular.rng import Words, stream, uniform  # isort: skip
 from jekyllhyde.tabular.run import bundles, initial_state, make_room  # isort: skip
 
 REPETITIONS = 5
+STYLES = ("script", "vectorized", "lean")
 AGREEMENT = 1e-9
 
 
@@ -76,17 +77,26 @@ def in_c(library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories
     return library.policy_gradient(*common, real(1.0), real(0.1), *ends), J[: len(evaluation_times(trajectories))]
 
 
-def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: int, lean: bool) -> int:
-    """The published algorithms as one would script them, with an (S A) x (S A) inverse per evaluation.
+def softmax(theta: Floats) -> Floats:
+    """The last axis as distributions."""
+    weights = np.exp(theta - theta.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
 
-    Replay is a table of transition counts per personality. The plain script takes from it what it needs when it needs it, pair
-    frequencies and empirical model, and computes the policy as softmax(theta); the lean one keeps sums and rows up to date.
+
+def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: int, style: str) -> int:
+    """The published algorithms as one would script them: dense tables, lists for the buffers, NumPy's `choice` for every draw.
+
+    The styles differ in how they make the policy after an actor's update and in how they evaluate it. "script": a distribution
+    for each state in turn, and an (S A) x (S A) inverse. "vectorized": softmax of the whole table, and the same inverse.
+    "lean": softmax of the row that changed, and an S x S solve.
     """
     rng = np.random.default_rng(0)
     S, A, gamma, batch = mdp.n_states, mdp.n_actions, mdp.gamma, agent.batch
     P, R = mdp.P.toarray().reshape(S, A, S), mdp.r
     theta, q, q_hyde, steps, done = np.zeros((S, A)), np.zeros((S, A)), np.ones((S, A)), 0, 0
-    pi, counts, pairs = np.full((S, A), 1.0 / A), np.zeros((2, S, A, S)), np.zeros((2, S, A))
+    pi, counts, n = softmax(theta), np.zeros((S, A, S)), np.zeros((S, A))
+    buffers: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    evaluate = lean_return if style == "lean" else dense_return
     q_hyde[mdp.is_terminal] = 0.0
     is_hyde, factors, with_hyde = 0, 0.0, isinstance(agent, TabularJekyllHyde)
     while done < trajectories:
@@ -94,29 +104,31 @@ def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: in
         for k in range(100):
             a = rng.choice(np.flatnonzero(q_hyde[s] == q_hyde[s].max())) if is_hyde else rng.choice(A, p=pi[s])
             s_next = rng.choice(S, p=P[s, a])
-            counts[is_hyde, s, a, s_next] += 1
-            pairs[is_hyde, s, a] += 1
+            buffers[is_hyde].append((s, a))
+            counts[s, a, s_next] += 1
+            n[s, a] += 1
             steps += 1
             factors += gamma**k
             step = agent.eta / batch * gamma**k * done / factors
             for _ in range(batch):
                 x, b, y = s, a, s_next
                 if with_hyde:
-                    whose = 1 if pairs[1].any() and rng.random() < 0.5 else 0
-                    visits = pairs[whose] if lean else counts[whose].sum(axis=2)
-                    x, b = divmod(rng.choice(S * A, p=visits.ravel() / visits.sum()), A)
-                    model = counts[:, x, b].sum(axis=0)
-                    y = rng.choice(S, p=model / model.sum())
+                    buffer = buffers[1] if buffers[1] and rng.random() < 0.5 else buffers[0]
+                    x, b = buffer[rng.integers(len(buffer))]
+                    y = rng.choice(S, p=counts[x, b] / n[x, b])
                 bootstrap = 0.0 if mdp.is_terminal[y] else gamma
                 q[x, b] += agent.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
                 if with_hyde:
-                    bonus = np.sqrt(np.log(done + 1) / (pairs[:, x, b].sum() + 0.001))
+                    bonus = np.sqrt(np.log(done + 1) / (n[x, b] + 0.001))
                     value = q_hyde[x, b] + agent.option("hyde_eta") / batch * (bonus + bootstrap * q_hyde[y].max() - q_hyde[x, b])
                     q_hyde[x, b] = min(value, 1.0)
                 theta[x] += step * pi[x] * (q[x] - np.dot(pi[x], q[x]))
-                rows = slice(x, x + 1) if lean else slice(None)
-                weights = np.exp(theta[rows] - theta[rows].max(axis=1, keepdims=True))
-                pi[rows] = weights / weights.sum(axis=1, keepdims=True)
+                if style == "script":
+                    pi = np.array([softmax(row) for row in theta])
+                elif style == "vectorized":
+                    pi = softmax(theta)
+                else:
+                    pi[x] = softmax(theta[x])
             s = s_next
             if mdp.is_terminal[s]:
                 break
@@ -124,9 +136,9 @@ def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: in
         epsilon = min(1.0, 100.0 / steps) if with_hyde else 0.0
         is_hyde = int(rng.random() < epsilon)
         if done % cadence == 1:
-            dense_return(P, R, pi, gamma)
+            evaluate(P, R, pi, gamma)
             if with_hyde:
-                dense_return(P, R, np.eye(A)[q_hyde.argmax(axis=1)], gamma)
+                evaluate(P, R, np.eye(A)[q_hyde.argmax(axis=1)], gamma)
     return steps
 
 
@@ -136,6 +148,12 @@ def dense_return(P: Floats, R: Floats, pi: Floats, gamma: float) -> float:
     transitions = np.einsum("sax,xb->saxb", P, pi).reshape(S * A, S * A)
     q = np.linalg.inv(np.eye(S * A) - gamma * transitions) @ R.ravel()
     return float(pi[0] @ q.reshape(S, A)[0])
+
+
+def lean_return(P: Floats, R: Floats, pi: Floats, gamma: float) -> float:
+    """J from v = (I - gamma P_pi)^-1 r_pi by an S x S solve."""
+    P_pi = np.einsum("sa,sax->sx", pi, P)
+    return float(np.linalg.solve(np.eye(len(R)) - gamma * P_pi, np.sum(pi * R, axis=1))[0])
 
 
 def rate(function: Callable[[], int]) -> float:
@@ -163,7 +181,7 @@ CASES: dict[str, tuple[str, TabularAgent, int, int]] = {
 
 
 def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]]:
-    """Plain NumPy, C and ours, side by side."""
+    """NumPy in three styles, C and ours, side by side."""
     mdps = {"chain": jh.chain(10, beta=0.8), "garnet": jh.garnet(100, 4, 2, seed=1)}
     rows, data = [], []
     for name, (domain, agent, trajectories, few) in CASES.items():
@@ -174,18 +192,18 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
         if steps != check.steps[0, -1] or not agreement < AGREEMENT:
             raise SystemExit(f"{name}: C and the library disagree by {agreement:.1e}")
         trials: dict[str, Callable[[], int]] = {
-            "plain": lambda: in_numpy(mdp, agent, few, trajectories // 1000, lean=False),  # noqa: B023
-            "lean": lambda: in_numpy(mdp, agent, few, trajectories // 1000, lean=True),  # noqa: B023
+            style: lambda style=style: in_numpy(mdp, agent, few, trajectories // 1000, style)  # type: ignore[misc]  # noqa: B023
+            for style in STYLES
+        } | {
             "C": lambda: in_c(library, mdp, agent, trajectories)[0],  # noqa: B023
             "ours": lambda: ours(mdp, agent, trajectories),  # noqa: B023
         }
         found = [{key: rate(trial) for key, trial in trials.items()} for _ in range(REPETITIONS)]
         middle = {key: median(one[key] for one in found) for key in trials}
-        times = {key: median(one["ours"] / one[key] for one in found) for key in ("plain", "lean", "C")}
+        times = {key: median(one["ours"] / one[key] for one in found) for key in (*STYLES, "C")}
         rows.append([
-            name, f"{middle['plain']:,.0f}", f"{middle['lean']:,.0f}", f"{middle['C'] / 1e6:.2f} M",
-            f"{middle['ours'] / 1e6:.2f} M",
-            f"{times['plain']:,.0f}", f"{times['lean']:,.0f}", f"{times['C']:.2f}",
+            name, *(f"{middle[style]:,.0f}" for style in STYLES), f"{middle['C'] / 1e6:.2f} M", f"{middle['ours'] / 1e6:.2f} M",
+            *(f"{times[style]:,.0f}" for style in STYLES), f"{times['C']:.2f}",
         ])  # fmt: skip
         data.append({"case": name, "rates": middle, "ours_over": times})
         print(rows[-1], flush=True)
@@ -215,22 +233,48 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
     return rate(lambda: go(steps))
 
 
+@kernel
+def follow(successor: Any, steps: int) -> int:
+    """Dependent loads: each says where the next one goes."""
+    place = 0
+    for _ in range(steps):
+        place = successor[place]
+    return place
+
+
+def latency(size: float, steps: int = 2 * 10**6) -> float:
+    """Nanoseconds of one dependent load at a random place of a table of `size` bytes, one per cache line of 64."""
+    lines = max(int(size / 64), 2)
+    order, successor = np.random.default_rng(0).permutation(lines) * 8, np.zeros(lines * 8, dtype=np.int64)
+    successor[order] = np.roll(order, 1)
+    follow(successor, lines)
+    start = thread_time()
+    follow(successor, steps)
+    return 1e9 * (thread_time() - start) / steps
+
+
 def growth() -> tuple[list[list[Any]], list[list[Any]]]:
-    """Steps per second over states and over replay, without evaluation."""
+    """Steps per second over states and over replay, without evaluation, beside the latency of memory of that size."""
     agent = TabularJekyllHyde(hyde_eta=1.0)
     by_states = []
     for n in (10, 100, 10_000, 1_000_000):
         mdp = jh.garnet(n, 4, 2, seed=1, goal=n - 1)
         found = raw_rate(mdp, agent, 10**6, 10**6)
-        bytes_per_run = 8 * 5 * mdp.n_states * mdp.n_actions + 36 * mdp.P.nnz
-        by_states.append([f"{n:,}", f"{found / 1e6:.2f} M", f"{bytes_per_run / 2**20:,.1f} MiB"])
+        tables = initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0).tables
+        size = sum(x.nbytes for x in (*tables, *edges_of(mdp), *problem_of(mdp, 100)[:-1]))
+        by_states.append([f"{n:,}", f"{found / 1e6:.2f} M", f"{1e9 / found:,.0f}", in_words(size), f"{latency(size):.1f}"])
         print(by_states[-1], flush=True)
     by_replay = []
-    for size in (10**5, 10**7, 10**8):
+    for size in (10**5, 10**6, 10**7, 10**8):
         rates = [raw_rate(mdp, agent, size, 10**6) for mdp in (jh.chain(10, beta=0.8), jh.garnet(100, 4, 2, seed=1))]
-        by_replay.append([f"{size:,}", *(f"{x / 1e6:.2f} M" for x in rates), f"{4 * size / 2**20:,.0f} MiB"])
+        cells = [f"{x / 1e6:.2f} M" for x in rates] + [f"{1e9 / x:,.0f}" for x in rates]
+        by_replay.append([f"{size:,}", *cells, in_words(4 * size), f"{latency(4 * size):.1f}"])
         print(by_replay[-1], flush=True)
     return by_states, by_replay
+
+
+def in_words(size: float) -> str:
+    return f"{size / 2**10:,.0f} KiB" if size < 2**20 else f"{size / 2**20:,.1f} MiB"
 
 
 @kernel
@@ -356,7 +400,8 @@ def two_cores() -> float:
 
 
 CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, float], int]] = [
-    ("FrozenLake-v1", {"map_name": "8x8"}, {"epsilon": 0.5, "eta": 10.0, "eta_c": 0.05, "hyde_eta": 0.2, "batch": 16},
+    ("FrozenLake-v1", {"map_name": "8x8"},
+     {"epsilon": 0.5, "eta": 1.0, "eta_c": 0.5, "hyde_eta": 0.2, "hyde_q0": 100.0, "batch": 16, "parametrization": "direct"},
      {"step": 0.1, "explore": 0.1}, 300_000),
     ("Taxi-v4", {}, {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"},
      {"step": 0.5, "explore": 0.1}, 200_000),
@@ -444,13 +489,16 @@ def main() -> None:
     by_client = clients()
     text = "\n\n".join([
         f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
-        table(["case", "plain NumPy", "lean NumPy", "C", "jekyllhyde", "times plain", "times lean", "share of C"], rows),
+        table(["case", *STYLES, "C", "jekyllhyde", *(f"times {style}" for style in STYLES), "share of C"], rows),
         f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s"
         f" of processor time; from the cache: {warm:.2f} s.",
         "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
-        table(["states", "steps per second", "memory per run, without replay"], by_states),
+        table(["states", "steps per second", "ns per step", "tables of a run", "ns of a load in that size"], by_states),
         "Growth with replay:",
-        table(["transitions", "chain 10", "random 100", "memory"], by_replay),
+        table(
+            ["transitions", "chain 10", "random 100", "ns per step", "ns per step", "log of a run", "ns of a load in that size"],
+            by_replay,
+        ),
         "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: ns to store one and draw one:",
         table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
         "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds (lowest to highest):",

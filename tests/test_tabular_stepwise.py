@@ -272,9 +272,9 @@ CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], int, float]] = [
     (
         "FrozenLake-v1",
         {"map_name": "8x8"},
-        {"epsilon": 0.5, "eta": 10.0, "eta_c": 0.05, "hyde_eta": 0.2, "batch": 16},
-        250_000,
-        0.03,
+        {"epsilon": 0.5, "eta": 1.0, "eta_c": 0.5, "hyde_eta": 0.2, "hyde_q0": 100.0, "batch": 16, "parametrization": "direct"},
+        300_000,
+        0.004,
     ),
 ]
 
