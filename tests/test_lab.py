@@ -230,7 +230,7 @@ def test_bad_input_is_one_sentence(
 def test_an_experiment_without_axes_is_a_curve_and_with_words_has_them_as_ticks(tmp_path: Path) -> None:
     experiment = Experiment(
         name="words", method="plan", problem={"name": "chain", "n_states": 5}, settings={"updates": 20, "density": "mixture"},
-        vary={"o": ["0.5", "10/t"]}, series=[{"label": "mixture"}],
+        vary={"o": [0.5, "10/t"]}, series=[{"label": "mixture"}],
     )  # fmt: skip
     curves = jh.lab.run(experiment, tmp_path / "store")
     assert curves.panel.kind == "end"

@@ -10,6 +10,7 @@ import tyro
 from jekyllhyde.cli.figure import Figure
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
+from jekyllhyde.cli.report import Report
 from jekyllhyde.cli.store import StoreCommand
 from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
@@ -20,6 +21,7 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Figure, tyro.conf.subcommand("figure")]
     | Annotated[Sweep, tyro.conf.subcommand("sweep")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[StoreCommand, tyro.conf.subcommand("store")]
     | Annotated[List, tyro.conf.subcommand("list")]
 )

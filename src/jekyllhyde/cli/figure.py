@@ -45,7 +45,7 @@ class Figure:
 
         check_choice(self.preset, "preset", PRESETS)
         names = chosen(self.panels, [*DRAWINGS, *PANELS])
-        panels = [self.sized(PANELS[name]) for name in names if name in PANELS]
+        panels = [sized(PANELS[name], self.preset, self.runs) for name in names if name in PANELS]
         if self.lab.dry_run:
             compute(self.lab, [panel.experiment for panel in panels], " ".join(panel.name for panel in panels))
             return 0
@@ -56,7 +56,7 @@ class Figure:
                 DRAWINGS[name](folder / f"{name}.png", folder / f"{name}.pdf")
                 report[name] = {"files": [str(folder / f"{name}.{ending}") for ending in ("png", "pdf")]}
                 continue
-            panel = self.sized(PANELS[name])
+            panel = sized(PANELS[name], self.preset, self.runs)
             start = time.perf_counter()
             store = compute(self.lab, [panel.experiment], f"panel {name}", quiet=self.json)
             assert store is not None
@@ -72,14 +72,17 @@ class Figure:
             print("\n".join(file for one in report.values() for file in one["files"]))
         return 0
 
-    def sized(self, panel: Panel) -> Panel:
-        """The panel at the size asked for."""
-        experiment = panel.experiment
-        if self.preset == "quick" and not panel.exact:
-            experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
-        if self.runs is not None and not panel.exact:
-            experiment = replace(experiment, runs=check_count(self.runs, "runs", 1))
-        return replace(panel, experiment=experiment)
+
+def sized(panel: Panel, preset: str, runs: int | None) -> Panel:
+    """The panel at the size asked for; an exact one has only one."""
+    experiment = panel.experiment
+    if panel.exact:
+        return panel
+    if check_choice(preset, "preset", PRESETS) == "quick":
+        experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
+    if runs is not None:
+        experiment = replace(experiment, runs=check_count(runs, "runs", 1))
+    return replace(panel, experiment=experiment)
 
 
 def chosen(wanted: tuple[str, ...], names: list[str]) -> list[str]:

@@ -162,7 +162,8 @@ def _points(panel: Panel, cells: Sequence[Cell], rows: list[list[dict[str, Any]]
     values = np.array(
         [[np.nan if row[panel.quantity] is None else row[panel.quantity] for row in some] for some in rows], dtype=np.float64
     ).T
-    x = np.array([i if cell.x is None else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
+    words = any(cell.x is None for cell in cells)
+    x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
     return x, np.where(np.isnan(values), panel.cap if panel.kind == "time" else 0.0, values), np.isnan(values).mean(axis=0)
 
 

@@ -1,0 +1,320 @@
+"""The report as a file: what is in it, that names cannot break it, and that its numbers are those of the store."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jekyllhyde.cli.report import Report
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab import engine, report
+from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.panel import Curves, judge, panel_of
+from jekyllhyde.lab.provenance import provenance
+from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.store import Store
+from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
+
+Made = tuple[Store, list[Curves]]
+OWN = """
+import numpy as np
+
+def breaks(t, mdp, pi, evaluation):
+    return np.full(mdp.n_states, np.nan if mdp.n_states == 5 else 1.0)
+"""
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes, and the text outside of scripts and styles."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        (self.scripts if self.cdata_elem else self.texts).append(data)
+
+    def values(self, attribute: str) -> list[str | None]:
+        return [attributes[attribute] for _, attributes in self.elements if attribute in attributes]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return made(tmp_path_factory.mktemp("report") / "store", [*paper_panels(), own_panel()])
+
+
+@pytest.fixture(scope="module")
+def html(mixed: Made, tmp_path_factory: pytest.TempPathFactory) -> str:
+    store, curves = mixed
+    return report.write(curves, tmp_path_factory.mktemp("out") / "new" / "report.html", store, SKIPPED).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+# The page.
+
+
+def test_names_are_shown_as_they_are(page: Page) -> None:
+    assert page.texts.count(HOSTILE) == 1  # its button
+    assert any(text.endswith(f"{HOSTILE} as a title") for text in page.texts)
+    assert any("<i>2c</i>" in text for text in page.texts)
+    assert sum(tag == "script" for tag, _ in page.elements) == 3 + 2  # the data of three charts, Plotly, ours
+    assert not any(tag == "i" and attributes for tag, attributes in page.elements)
+
+
+def test_a_label_in_the_data_is_the_label(page: Page, mixed: Made) -> None:
+    data = [json.loads(script) for script in page.scripts if script.startswith('{"xlabel"')]
+    assert [[series["label"] for series in one["series"]] for one in data] == [one.panel.labels for one in mixed[1]]
+
+
+def test_nothing_is_fetched(page: Page) -> None:
+    policies = [a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"]
+    assert page.values("src") == []
+    links = [str(link) for link in page.values("href")]
+    assert links
+    assert all(link.startswith("#") or link == "data:," for link in links)
+    ids = page.values("id")
+    assert all(link[1:] in ids for link in links if link.startswith("#"))
+    assert len(ids) == len(set(ids))
+
+
+def test_every_placeholder_is_filled(html: str, page: Page) -> None:
+    assert re.findall(r"\{\{\w+\}\}", "".join(page.texts).replace(HOSTILE, "")) == []
+    assert len(html.encode()) < 15e6
+
+
+def test_every_claim_is_in_the_table_and_below_its_panel(page: Page, mixed: Made) -> None:
+    claims = [claim for one in mixed[1] for claim in judge(one)]
+    assert len(claims) > 5
+    assert len({claim["verdict"] for claim in claims}) > 1
+    for claim in claims:
+        assert page.texts.count(claim["measured"]) == 2 * sum(other["measured"] == claim["measured"] for other in claims)
+    rows = [attributes["data-verdict"] for tag, attributes in page.elements if tag == "tr" and "data-verdict" in attributes]
+    assert rows == [claim["verdict"] for claim in claims]
+
+
+def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
+    text = " ".join("".join(page.texts).split())
+    curves = mixed[1]
+    runs = sum(len(one.y) * (len(one.x) if one.panel.kind == "time" else 1) * one.runs for one in curves)
+    assert f"3 panels{runs} runs0 failed runs" in text
+    supported = sum(claim["verdict"] == "supported" for one in curves for claim in judge(one))
+    assert f"{supported} supported" in text
+    assert "Not made, for lack of runs: 2b, <i>2c</i>." in text
+
+
+def test_own_experiments_alone_say_nothing_of_the_paper(tmp_path: Path, mixed: Made) -> None:
+    store, curves = mixed
+    page = Page(report.write(curves[-1:], tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    ids = page.values("id")
+    assert "own-experiments" in ids
+    assert "provenance" in ids
+    assert "claims" not in ids
+    assert "differences" not in ids
+
+
+def test_same_store_same_file(tmp_path: Path, mixed: Made, html: str) -> None:
+    store, curves = mixed
+    again = report.write(curves, tmp_path / "report.html", Store.open(store.folder), SKIPPED)
+    assert again.read_text(encoding="utf-8") == html
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+# Charts.
+
+
+def test_chart_of_times(mixed: Made) -> None:
+    curves = mixed[1][2]
+    chart = report.chart(curves)
+    assert chart["words"] == ["0.5", "10/t", "1"]
+    assert chart["x"] == [0, 1, 2]
+    assert chart["cap"] == 300
+    for one in chart["series"]:
+        samples = curves.samples[one["label"]]
+        np.testing.assert_allclose(one["y"], samples.mean(axis=0), rtol=1e-4)
+        np.testing.assert_allclose(one["median"], np.median(samples, axis=0), rtol=1e-4)
+        np.testing.assert_allclose(one["censored"], curves.censored[one["label"]], rtol=1e-4)
+        assert all(lo <= y <= hi for lo, y, hi in zip(one["lo"], one["y"], one["hi"], strict=True))
+
+
+def test_chart_of_an_exact_panel_has_no_intervals(mixed: Made) -> None:
+    chart = report.chart(mixed[1][0])
+    assert chart["exact"]
+    assert chart["words"] is None
+    assert all("lo" not in one and "hi" not in one for one in chart["series"])
+    assert chart["x"] == list(mixed[1][0].x)
+
+
+def test_chart_of_curves_has_no_cap(mixed: Made) -> None:
+    chart = report.chart(mixed[1][1])
+    assert chart["cap"] is None
+    assert all("median" not in one and len(one["lo"]) == len(chart["x"]) for one in chart["series"])
+
+
+def test_rounding() -> None:
+    assert report.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [0.12346, 150000, 123460, None, None, 0]
+    assert json.dumps(report.rounded([150000.0, 0.5])) == "[150000, 0.5]"
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_points_that_are_drawn_lie_close(logarithmic: bool) -> None:
+    x = np.arange(1.0, 100_001.0)
+    shown = x[report.visible(x, logarithmic)]
+    assert len(shown) <= report.MOST_POINTS
+    assert (shown[0], shown[-1]) == (1.0, 100_000.0)
+    along = np.log(shown) if logarithmic else shown
+    crowded = np.diff(along)[shown[1:] > 1000]  # below, a logarithmic axis has no more points than it shows
+    assert crowded.max() < 2.5 * (along[-1] - along[0]) / report.MOST_POINTS
+    assert report.visible(x[:20], logarithmic).tolist() == list(range(20))
+
+
+def test_a_panel_says_what_its_lines_are(mixed: Made, tmp_path: Path) -> None:
+    store, curves = mixed
+    decile = replace(curves[1], panel=replace(curves[1].panel, statistic="decile"))
+    assert report.chart(decile)["statistic"] == "lowest decile"
+    page = Page(report.write([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    said = [text for text in page.texts if text == "exact" or text.startswith("6 runs")]
+    assert said == ["exact", "6 runs, 95 % intervals, mean", "6 runs, 95 % intervals, lowest decile"]
+
+
+def test_embedded_data_cannot_end_its_element() -> None:
+    text = report.embedded({"a": HOSTILE})
+    assert json.loads(text) == {"a": HOSTILE}
+    assert not set("<>&") & set(text)
+    with pytest.raises(ValueError, match="JSON"):
+        report.embedded(float("nan"))
+
+
+# Provenance.
+
+
+def test_provenance_adds_up(mixed: Made) -> None:
+    store, curves = mixed
+    panels = [one.panel for one in curves]
+    found = provenance(panels, store)
+    parts = [store.provenance(name) for name in store.parts]
+    for panel in panels[::2]:
+        assert found.panels[panel.name].runs == len(panel.experiment.cells) * panel.experiment.runs
+    assert (
+        found.total.runs == sum(held.last - held.first for some in store.parts.values() for held in some) - 3 * 6
+    )  # nu is not in 8a
+    assert found.total.seconds == pytest.approx(sum(one.seconds for one in found.makers.values()))
+    everything = provenance([replace(panel, series=()) for panel in panels], store).total
+    assert everything.seconds == pytest.approx(sum(part["seconds"] for part in parts))
+    assert [maker[0] for maker in found.makers] == [parts[0]["version"]]
+    assert found.total.days == parts[0]["time"][:10]
+
+
+def test_runs_that_two_panels_share_count_once(mixed: Made) -> None:
+    store, curves = mixed
+    panel = curves[1].panel
+    found = provenance([panel, replace(panel, name="8b")], store)
+    assert found.panels["8a"] == found.panels["8b"]
+    assert found.total == found.panels["8a"]
+
+
+def test_failed_runs_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    experiment = Experiment(
+        name="fails", method="plan", problem={"name": "chain"}, series=[{"label": "mine", "density": "own.py:breaks"}],
+        settings={"updates": 30, "target": 0.5}, vary={"n_states": [4, 5, 6]}, folder=tmp_path,
+    )  # fmt: skip
+    store, curves = made(tmp_path / "store", [panel_of(experiment)])
+    found = provenance([curves[0].panel], store)
+    assert (found.total.runs, found.total.failed) == (3, 1)
+    page = Page(report.write(curves, tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    assert "1 failed runs" in " ".join(" ".join(page.texts).split())
+
+
+# The differences.
+
+
+def test_differences_come_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "files", lambda package: tmp_path)
+    assert report.differences() == ""
+    (tmp_path / "differences.md").write_text("# Title\n\ntext\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+    assert report.differences().startswith("<p>text</p>\n<div class='box wide'")
+
+
+def test_without_differences_there_is_no_section(mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, curves = mixed
+    for text, there in (("", False), ("<p>a difference</p>", True)):
+        monkeypatch.setattr(report, "differences", lambda text=text: text)
+        html = report.write(curves[:1], tmp_path / "r.html", store).read_text(encoding="utf-8")
+        assert ("id='differences'" in html, "<p>a difference</p>" in html) == (there, there)
+
+
+# Bad input, and the command.
+
+
+def test_bad_input(mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, curves = mixed
+    with pytest.raises(InputError, match="no panel to report on"):
+        report.write([], tmp_path / "r.html", store)
+    with pytest.raises(InputError, match=r"cannot be written to .*\(Is a directory\)"):
+        report.write(curves[:1], tmp_path, store)
+    assert not [path for path in tmp_path.parent.iterdir() if path.name.startswith(f".{tmp_path.name}")]
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    with pytest.raises(InputError, match=r"install jekyllhyde\[plot\]"):
+        report.write(curves[:1], tmp_path / "r.html", store)
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("paper") / "store"
+    engine.run([PANELS["5b"].experiment], Store.open(folder, create=True), workers=1)
+    return folder
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Callable[[Report], str]:
+    def run(command: Report) -> str:
+        assert command.run() == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_command_reports_what_is_there(paper: Path, tmp_path: Path, said: Callable[[Report], str]) -> None:
+    out = tmp_path / "r.html"
+    text = said(Report(store=paper, out=out))
+    assert text.startswith("panels: 5b\nnot made, for lack of runs: 2a, 2b")
+    assert text.endswith(f"\n{out}\n")
+    page = Page(out.read_text(encoding="utf-8"))
+    assert [id for id in page.values("id") if str(id).startswith("panel-")] == ["panel-5b"]
+    assert "differences" in page.values("id")
+
+
+def test_command_for_some_panels_as_json(paper: Path, tmp_path: Path, said: Callable[[Report], str]) -> None:
+    out = tmp_path / "r.html"
+    found = json.loads(said(Report(("5",), store=paper, out=out, json=True)))
+    assert found == {"file": str(out), "runs": {"5b": 1}, "not_made": ["5a", "5c", "5d"]}
+
+
+def test_command_with_bad_input(paper: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'99z'"):
+        Report(("99z",), store=paper, out=tmp_path / "r.html").run()
+    with pytest.raises(InputError, match="it lacks runs for 5a, make some with jh figure"):
+        Report(("5a",), store=paper, out=tmp_path / "r.html").run()
+    with pytest.raises(InputError, match="there is no store"):
+        Report(store=tmp_path / "none", out=tmp_path / "r.html").run()
+    assert list(tmp_path.iterdir()) == []
