@@ -1,69 +1,69 @@
 """Environment steps per second on Four Rooms with one update of batch 128 + 128 per step, side by side in one run.
 
-Ours: J&H, DDQN, SAC, one seed on one core, ten seeds on all cores, and on a GPU where there is one (1, 10, 100, 1000 seeds). Beside
-them, where installed: the same J&H update in eager PyTorch, and the DQNs of Stable-Baselines3 and SBX at the same widths and batch.
-The floating-point operations of an update, over the time it takes, are set against this machine's own float32 matrix products.
+Ours: J&H, DDQN, SAC, one seed on one core, and ten seeds on all cores; `deep_study.py --parts speed` measures a GPU. Beside them,
+where installed: the same J&H update in eager PyTorch, and the DQNs of Stable-Baselines3 and SBX at the same width and batch. On one
+core the contestants take turns, and the processor's own seconds count: what else runs on the machine meets all alike. The
+floating-point operations of an update, over the time it takes, are set against this core's own float32 matrix products.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import pairwise
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
-from common import machine, table, write
-
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+from common import machine, pin_to_one_core, table, write
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
 import numpy as np  # isort: skip
 
-from jekyllhyde.deep import configure  # isort: skip
-from jekyllhyde.deep.loop import _run, _start  # isort: skip
-from jekyllhyde.envs.functional import make_model  # isort: skip
+from jekyllhyde.deep import configure, figure3, train  # isort: skip
 from jekyllhyde.envs.rooms import FourRooms  # isort: skip
-from jekyllhyde.mdp.rooms import four_rooms  # isort: skip
 
-EPISODES = 30  # timed, of 90 steps at most
+EPISODES = 12  # of ours per turn, of 90 steps at most
 WARM = 8  # before: past the warm-up, so that every step learns
-STEPS = 1500  # of the others' loops
-HIDDEN, HIDDEN_HYDE, EMBEDDED, ACTIONS, BATCH = (64, 64), (30, 10), 20, 4, 256
+STEPS = 700  # of the others per turn
+TURNS = 3
+HIDDEN, EMBEDDED, ACTIONS, BATCH = (64, 64), 20, 4, 256
+BATCHES, WIDTHS = (16, 64, 128, 512), (32, 64, 128, 256)  # K, and units per hidden layer
+
+Contestant = Callable[[], int]  # takes a turn, and returns its steps
 
 
-def ours(agent: str, seeds: int, device: Any) -> dict[str, float]:
-    """Seconds to compile, and steps per second of `seeds` runs in one batch."""
-    with jax.default_device(device):
-        model = make_model(four_rooms(2), 90)
-        config = configure(agent, "recommended", level=2)
-        keys = jnp.stack([jax.random.fold_in(jax.random.key(0), i) for i in range(seeds)])
-        configs = jax.tree.map(lambda leaf: jnp.full(seeds, leaf, jnp.float32), config)
-        start = perf_counter()
-        carry = _start(model, keys, configs, agent, 1)
-        run = _run.lower(model, carry, configs, jnp.asarray(0), agent, 10).compile()
-        compiled = perf_counter() - start
-        carry = run(model, carry, configs, jnp.asarray(WARM))
-        before = int(carry.agent.t.sum())
-        start = perf_counter()
-        carry = run(model, carry, configs, jnp.asarray(WARM + EPISODES))
-        steps = int(carry.agent.t.sum()) - before
-        return {"compile_s": compiled, "steps_per_s": steps / (perf_counter() - start)}
+def ours(agent: str, **settings: Any) -> Contestant:
+    """One run in the compiled loop."""
+    batch = figure3.batch(agent, "recommended", [settings], seeds=1, episodes=10, levels=(2,), device="cpu")
+    programs = batch.compile()
+    carry, until = programs.start(*batch.inputs), 0
+
+    def advance(episodes: int) -> int:
+        nonlocal carry, until
+        before, until = int(carry.agent.t.sum()), until + episodes
+        carry = programs.run(batch.inputs.models, carry, batch.inputs.configs, jnp.int32(until))
+        return int(carry.agent.t.sum()) - before
+
+    advance(WARM)
+    return lambda: advance(EPISODES)
 
 
 def ours_on_all_cores(agent: str, seeds: int) -> dict[str, float]:
     """Steps per second of `train`, which spreads the seeds over threads; compilation is timed apart."""
-    from jekyllhyde import deep
 
-    def timed(episodes: int) -> tuple[float, int]:
+    def timed() -> tuple[float, int]:
         start = perf_counter()
-        result = deep.train(agent=agent, seeds=seeds, episodes=episodes, every=episodes, level=2, device="cpu")
+        result = train(agent=agent, seeds=seeds, episodes=30, every=30, level=2, device="cpu")
         return perf_counter() - start, int(result.step.sum())
 
-    first, _ = timed(EPISODES)
-    again, steps = timed(EPISODES)
+    first, _ = timed()
+    again, steps = timed()
     return {"compile_s": first - again, "steps_per_s": steps / again}
 
 
@@ -72,13 +72,16 @@ def gemm_rate() -> float:
     x, w = jnp.ones((BATCH, 64)), jnp.full((64, 64), 1.0 / 64)
     repeat = jax.jit(lambda x: jax.lax.fori_loop(0, 2000, lambda _, y: y @ w, x))
     repeat(x).block_until_ready()
-    start = perf_counter()
-    repeat(x).block_until_ready()
-    return 2000 * 2 * BATCH * 64 * 64 / (perf_counter() - start)
+    times = []
+    for _ in range(TURNS):
+        start = process_time()
+        repeat(x).block_until_ready()
+        times.append(process_time() - start)
+    return 2000 * 2 * BATCH * 64 * 64 / median(times)
 
 
-def flops_of_update() -> float:
-    """Multiplications and additions in the matrix products of one J&H update on 256 transitions.
+def flops_of_update(batch: int = BATCH, hidden: tuple[int, ...] = HIDDEN) -> float:
+    """Multiplications and additions in the matrix products of one J&H update on `batch` transitions.
 
     A forward pass is 1, a training pass 3 (forward, gradients of weights and of activations). Two critics are trained and their
     targets evaluated, the actor is trained and evaluated; Hyde is trained and evaluated twice; RND's predictor is trained and
@@ -86,16 +89,16 @@ def flops_of_update() -> float:
     """
 
     def forward(sizes: tuple[int, ...]) -> float:
-        return 2.0 * BATCH * sum(a * b for a, b in pairwise(sizes))
+        return 2.0 * batch * sum(a * b for a, b in pairwise(sizes))
 
-    jekyll = forward((EMBEDDED, *HIDDEN, ACTIONS))
+    jekyll = forward((EMBEDDED, *hidden, ACTIONS))
     hyde = forward((EMBEDDED, *configure("jekyll_hyde").hidden_hyde, ACTIONS))
     predictor, target = forward((20, 20, 20, 20)), forward((20, 20, 20))
     return 2 * (3 + 1) * jekyll + (3 + 1) * jekyll + (3 + 2) * hyde + (3 + 1) * predictor + 2 * target
 
 
-def torch_jekyll_hyde() -> float:  # noqa: PLR0915 (one script, as it would be written)
-    """Steps per second of the same update in plain eager PyTorch, on one core."""
+def torch_jekyll_hyde() -> Contestant:  # noqa: PLR0915 (one script, as it would be written)
+    """The same update in plain eager PyTorch."""
     import torch  # type: ignore[import-not-found, unused-ignore]
     from torch import nn  # type: ignore[import-not-found, unused-ignore]
 
@@ -148,22 +151,30 @@ def torch_jekyll_hyde() -> float:  # noqa: PLR0915 (one script, as it would be w
         descend(actor, nn.functional.cross_entropy(actor(x), best))
         descend(predictor, ((predictor(x_next) - target(x_next)) ** 2).sum(1).mean())
 
-    began, warm = 0.0, 400
-    for t in range(warm + STEPS):
-        if t == warm:
-            began = perf_counter()
+    t = 0
+
+    def step() -> None:
+        nonlocal t, observation
         with torch.no_grad():
             action = int(torch.distributions.Categorical(logits=actor(features[observation])).sample())
         following, reward, terminated, truncated, _ = env.step(np.int64(action))
         ring[t] = torch.tensor([observation, action, reward, following, float(not terminated)])
         observation = env.reset()[0] if terminated or truncated else following
-        if t >= warm:
-            learn(t + 1)
-    return STEPS / (perf_counter() - began)
+        t += 1
+        if t >= 400:
+            learn(t)
+
+    def turn(steps: int = STEPS) -> int:
+        for _ in range(steps):
+            step()
+        return steps
+
+    turn(450)
+    return turn
 
 
-def peer_dqn(module: str) -> float:
-    """Steps per second of another library's DQN with 64-64 and batch 256, one update per step, on one-hot states."""
+def peer_dqn(module: str) -> Contestant:
+    """Another library's DQN with 64-64 and batch 256, one update per step, on one-hot states."""
     import gymnasium as gym
 
     library = importlib.import_module(module)
@@ -171,46 +182,78 @@ def peer_dqn(module: str) -> float:
     options = {"policy_kwargs": {"net_arch": list(HIDDEN)}, "buffer_size": 40_000, "batch_size": BATCH, "train_freq": 1}
     model = library.DQN("MlpPolicy", env, learning_starts=400, gradient_steps=1, seed=0, **options)
     model.learn(700)  # past the first updates, and past compilation where there is one
-    start = perf_counter()
-    model.learn(STEPS, reset_num_timesteps=False)
-    return STEPS / (perf_counter() - start)
+
+    def turn() -> int:
+        before = model.num_timesteps
+        model.learn(STEPS, reset_num_timesteps=False)
+        return int(model.num_timesteps - before)
+
+    return turn
+
+
+def rates(contestants: dict[str, Contestant]) -> dict[str, float]:
+    """Steps per second of the processor, the median of several turns of each."""
+    measured: dict[str, list[float]] = {name: [] for name in contestants}
+    for _ in range(TURNS):
+        for name, turn in contestants.items():
+            start = process_time()
+            steps = turn()
+            measured[name].append(steps / (process_time() - start))
+    return {name: median(values) for name, values in measured.items()}
+
+
+def buffer_bytes() -> int:
+    """Memory of both replay buffers of one run."""
+    batch = figure3.batch("jekyll_hyde", "recommended", seeds=1, episodes=10, levels=(2,), device="cpu")
+    state = batch.compile().start(*batch.inputs).agent
+    return sum(leaf.nbytes for leaf in jax.tree.leaves((state.everyone, state.hyde)))
 
 
 def main() -> None:
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(cores)})
-    cpu, rows = jax.devices("cpu")[0], list[dict[str, Any]]()
-    peak, flops = gemm_rate(), flops_of_update()
-    agents = ("jekyll_hyde", "ddqn", "sac")
-    rows += [{"what": agent, "where": "one core", "seeds": 1, **ours(agent, 1, cpu)} for agent in agents]
-    share = rows[0]["steps_per_s"] * flops / peak
-    others: dict[str, tuple[str, Callable[[], float]]] = {
+    cores = pin_to_one_core()
+    agents = {"jekyll_hyde": "J&H", "ddqn": "DDQN", "sac": "SAC"}
+    contestants = {f"{name}, ours": ours(agent) for agent, name in agents.items()}
+    others: dict[str, tuple[str, Callable[[], Contestant]]] = {
         "J&H, eager PyTorch": ("torch", torch_jekyll_hyde),
         "DQN, Stable-Baselines3": ("stable_baselines3", lambda: peer_dqn("stable_baselines3")),
         "DQN, SBX": ("sbx", lambda: peer_dqn("sbx")),
     }
-    for name, (needs, measure) in others.items():
+    for name, (needs, prepare) in others.items():
         if importlib.util.find_spec(needs) is None:
             print(f"{name}: {needs} is not installed")
-            continue
-        rows.append({"what": name, "where": "one core", "seeds": 1, "steps_per_s": measure()})
+        else:
+            contestants[name] = prepare()
+    one_core = rates(contestants)
+    by_batch = rates({f"{k}": ours("jekyll_hyde", batch=k) for k in BATCHES})
+    by_width = rates({f"{width}": ours("jekyll_hyde", hidden=(width, width)) for width in WIDTHS})
+    peak, flops = gemm_rate(), flops_of_update()
     os.sched_setaffinity(0, cores)
-    rows += [{"what": agent, "where": f"{len(cores)} cores", "seeds": 10, **ours_on_all_cores(agent, 10)} for agent in agents]
-    if jax.default_backend() == "gpu":
-        gpu = jax.devices("gpu")[0]
-        sizes = (1, 10, 100, 1000)
-        rows += [{"what": "jekyll_hyde", "where": "gpu", "seeds": n, **ours("jekyll_hyde", n, gpu)} for n in sizes]
-    lines = [(r["what"], r["where"], r["seeds"], f"{r['steps_per_s']:.0f}", f"{r.get('compile_s', 0.0):.1f}") for r in rows]
+    # in a process of its own: the threads of this one stay on its core
+    report = subprocess.run([sys.executable, __file__, "all-cores", *agents], check=True, stdout=subprocess.PIPE, text=True).stdout
+    many: dict[str, dict[str, float]] = json.loads(report)
+    share = one_core["J&H, ours"] * flops / peak
+    sizes = [("K", k, by_batch[f"{k}"], flops_of_update(2 * k)) for k in BATCHES]
+    sizes += [("width", width, by_width[f"{width}"], flops_of_update(hidden=(width, width))) for width in WIDTHS]
+    growth = [(what, n, f"{rate:.0f}", f"{work / 1e6:.1f}", f"{100 * rate * work / peak:.0f} %") for what, n, rate, work in sizes]
     text = "\n\n".join(
         [
             f"# Deep agents, steps per second\n\n{machine()}",
-            table(("agent", "where", "seeds", "steps/s in total", "compile, s"), lines),
+            table(("one core, one seed", "steps/s", "J&H, ours is"), [
+                (name, f"{rate:.0f}", f"{one_core['J&H, ours'] / rate:.2f} times") for name, rate in one_core.items()]),
+            table((f"{len(cores)} cores, ten seeds", "steps/s in total", "compile, s"), [
+                (agents[agent], f"{row['steps_per_s']:.0f}", f"{row['compile_s']:.1f}") for agent, row in many.items()]),
+            table(("J&H", "", "steps/s", "MFLOP per update", "share of the product's rate"), growth),
             f"One J&H update: {flops / 1e6:.1f} MFLOP in matrix products. This core multiplies [256, 64] by [64, 64] at "
-            f"{peak / 1e9:.1f} GFLOP/s; J&H with everything around it runs at {100 * share:.0f} % of that.",
+            f"{peak / 1e9:.1f} GFLOP/s; J&H with everything around it runs at {100 * share:.0f} % of that. Both buffers of a "
+            f"run take {buffer_bytes() / 1e6:.1f} MB.",
         ]
-    )
-    write("deep", {"machine": machine(), "rows": rows, "flops": flops, "gemm_flops_per_s": peak, "share": share}, text)
+    )  # fmt: skip
+    data = {"machine": machine(), "one_core": one_core, "all_cores": many, "batch": by_batch, "width": by_width}
+    write("deep", {**data, "flops": flops, "gemm_flops_per_s": peak, "share": share}, text)
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["all-cores"]:
+        print(json.dumps({agent: ours_on_all_cores(agent, 10) for agent in sys.argv[2:]}))
+    else:
+        main()

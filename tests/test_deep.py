@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from jekyllhyde.deep import ddqn, jekyll_hyde, replay, sac
+from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.agents import AGENTS, configure
-from jekyllhyde.deep.jekyll_hyde import ACTOR_RULES
 from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
 from jekyllhyde.deep.replay import Transition
 from jekyllhyde.deep.rnd import bonus, make_rnd, train_rnd
@@ -23,6 +23,7 @@ from jekyllhyde.mdp.rooms import four_rooms
 
 LOGITS, Q = jnp.array([[0.0, jnp.log(3.0)]]), jnp.array([[1.0, 2.0]])  # pi = (1/4, 3/4)
 SOFT = 1 / (1 + np.exp(-1.0))  # softmax of (1, 2) puts this on the second action
+MIRROR = 3 * np.e / (1 + 3 * np.e)  # and (1/4, 3/4) times its exponential puts this
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,11 @@ SOFT = 1 / (1 + np.exp(-1.0))  # softmax of (1, 2) puts this on the second actio
         ("paper", -1.75, [0.1875, -0.1875]),  # -pi (q - 7/4)
         ("published", -0.28125, [-0.0234375, 0.0234375]),  # the bracket is (3/4, 1/2): it pushes towards the worse action
         ("cross_entropy", -np.log(0.75), [0.25, -0.25]),  # pi - one_hot(argmax q)
-        ("soft_target", -(SOFT * np.log(0.75) + (1 - SOFT) * np.log(0.25)), [0.25 - (1 - SOFT), 0.75 - SOFT]),
+        ("soft_cross_entropy", -(SOFT * np.log(0.75) + (1 - SOFT) * np.log(0.25)), [0.25 - (1 - SOFT), 0.75 - SOFT]),
+        ("mirror_step", -(MIRROR * np.log(0.75) + (1 - MIRROR) * np.log(0.25)), [0.25 - (1 - MIRROR), 0.75 - MIRROR]),
+        ("modified_cross_entropy", -0.25 * np.log(3.0), [0.25, -0.25]),  # 1 - pi(argmax q) = 1/4
+        ("natural_gradient", -0.25 * np.log(3.0), [0.75, -0.25]),  # -(q - 7/4)
+        ("normalized_advantage", 0.0, [0.25, -0.25]),  # advantages (-3/4, 1/4) scaled to (-1, 1/3)
     ],
 )
 def test_actor_rules_by_hand(rule: str, loss: float, gradient: list[float]) -> None:
@@ -42,16 +47,35 @@ def test_actor_rules_by_hand(rule: str, loss: float, gradient: list[float]) -> N
     assert np.asarray(jax.grad(total)(LOGITS))[0] == pytest.approx(np.array(gradient), abs=1e-6)
 
 
-def test_only_the_paper_rule_cannot_unlearn() -> None:
-    """With pi(best) tiny, the expected update's gradient is tiny with it; cross-entropy's is not."""
-    sure = jnp.array([[20.0, 0.0]])
+def test_every_rule_is_worked_out_by_hand() -> None:
+    marks = test_actor_rules_by_hand.pytestmark  # type: ignore[attr-defined]
+    assert {row[0] for row in marks[0].args[1]} == set(ACTOR_RULES)
 
-    def size(rule: str) -> float:
-        return float(jnp.abs(jax.grad(lambda logits: jnp.sum(ACTOR_RULES[rule](logits, Q, 1.0)))(sure)).max())
 
-    assert size("paper") < 1e-8
-    assert size("cross_entropy") > 0.99
-    assert size("soft_target") > 0.7
+def step(rule: str, logits: jax.Array, q: jax.Array) -> np.ndarray:
+    """Where the rule pushes the logits of one state."""
+    return -np.asarray(jax.grad(lambda x: jnp.sum(ACTOR_RULES[rule](x[None], q[None], 1.0)))(logits))
+
+
+@pytest.mark.parametrize("rule", ACTOR_RULES)
+def test_which_rules_can_unlearn(rule: str) -> None:
+    """With pi(best) tiny, the expected update's gradient is tiny with it; not so where the factor pi is gone."""
+    size = abs(step(rule, jnp.array([20.0, 0.0]), jnp.array([1.0, 2.0]))).max()
+    if rule in ("paper", "published", "normalized_advantage", "mirror_step"):
+        assert size < 1e-7
+    else:
+        assert size > 0.7
+
+
+def test_plain_cross_entropy_may_lower_the_value_the_modified_one_does_not() -> None:
+    """In a state with pi = (0.01, 0.98, 0.01), a good second action loses mass to a terrible third one."""
+    pi, q = np.array([0.01, 0.98, 0.01]), np.array([1.0, 0.9, -10.0])
+    logits, advantage = jnp.log(jnp.asarray(pi)), q - pi @ q
+    plain, modified = (step(rule, logits, jnp.asarray(q)) for rule in ("cross_entropy", "modified_cross_entropy"))
+    assert plain == pytest.approx(np.array([0.99, -0.98, -0.01]), abs=1e-5)
+    assert modified == pytest.approx(np.array([0.99, -0.495, -0.495]), abs=1e-5)
+    assert (pi * advantage) @ plain < -0.1  # the derivative of sum pi q
+    assert (pi * advantage) @ modified > 0
 
 
 def test_adam_by_hand() -> None:

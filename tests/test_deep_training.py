@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 from jekyllhyde import deep
-from jekyllhyde.deep import diagnostics
+from jekyllhyde.deep import diagnostics, figure3
 from jekyllhyde.deep.training import TrainResult
 from jekyllhyde.envs.rooms import FourRooms
 from jekyllhyde.envs.tabular import TabularEnv
@@ -150,11 +151,39 @@ def test_diagnostics_by_hand(results: dict[str, list[TrainResult]]) -> None:
     uniform_error = abs(exact + 1.0 - first.mdp.evaluate(np.full((6, 2), 0.5)).q)[:5].mean()
     leave_error = abs(exact - first.mdp.evaluate(walk[:, ::-1]).q)[:5].mean()
     assert diagnostics.entropy(made)[0] == pytest.approx([0.0, np.log(2), 0.0], abs=1e-6)
-    assert diagnostics.critic_error(made)[0] == pytest.approx([0.0, uniform_error, leave_error], abs=1e-6)
+    assert diagnostics.critic_error(made)[0] == pytest.approx([0.0, uniform_error, leave_error], abs=1e-5)
     assert diagnostics.action_gap(made)[0] == pytest.approx(np.full(3, abs(exact[:5, 1] - exact[:5, 0]).mean()), abs=1e-6)
     assert diagnostics.trapped(made)[0] == pytest.approx([0.0, 0.0, 0.8])  # both actions are optimal in the last decision state
     assert diagnostics.coverage(made)[0] == pytest.approx([0.2, 0.2, 0.2])
+    assert diagnostics.coverage(made, 1)[0] == pytest.approx([0.0, 0.0, 0.0])
     assert diagnostics.terminal_share(made)[0] == pytest.approx([0.0, 0.25, 0.25])
+    assert diagnostics.batch_share(made)[0] == pytest.approx([0.0, 0.625, 0.625])  # a quarter of all, all of Hyde's
+    recent = replace(made, config=replace(made.config, fifo=True), step=np.array([[3, 4, 8]]))
+    assert diagnostics.batch_share(recent)[0] == pytest.approx([0.0, 1.0, 0.5])  # then none of the last four
+
+
+def test_divergence_and_solved_runs_are_told(results: dict[str, list[TrainResult]]) -> None:
+    first = results["first"][0]
+    assert not first.diverged.any()
+    q = first.q.copy()
+    q[1, 0, 0, 0] = np.inf
+    assert replace(first, q=q).diverged.tolist() == [False, True]
+    made = replace(first, exact_score=np.array([[first.optimum - 0.6, first.optimum - 0.4]]))
+    assert made.solved().tolist() == [[False, True]]
+    assert made.solved(0.1).tolist() == [[False, False]]
+
+
+def test_problems_of_a_batch_share_a_call_not_their_numbers() -> None:
+    """Two chains in one batch, one of which pays nothing at its end: each result is that of its own chain."""
+    rich = chain(4)
+    poor = FiniteMDP(rich.P, np.zeros((4, 2)), p0=rich.p0, gamma=rich.gamma, terminal=rich.terminal)
+    config = deep.configure("jekyll_hyde", "published", **JEKYLL)
+    results = deep.Batch("jekyll_hyde", [deep.Case(mdp, 100, config) for mdp in (rich, poor)], seeds=1, episodes=4, every=2).run()
+    assert [result.optimum for result in results] == pytest.approx([1.0, 0.0])
+    assert (results[1].exact_score == 0.0).all()
+    assert (results[0].exact_score != 0.0).any()
+    with pytest.raises(InputError, match="differ in their numbers of states"):
+        deep.Batch("jekyll_hyde", [deep.Case(chain(n), 100, config) for n in (4, 5)], seeds=1, episodes=4, every=2)
 
 
 def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[TrainResult]]) -> None:
@@ -280,3 +309,25 @@ def test_no_gpu_where_one_is_asked_for() -> None:
 def test_a_configuration_can_be_changed_and_passed() -> None:
     config = replace(deep.configure("jekyll_hyde", "recommended"), eta=0.5)
     assert deep.configure("jekyll_hyde", config, gamma=0.7).eta == 0.5
+
+
+def test_a_curve_of_figure_3() -> None:
+    result = figure3.run(2, "ddqn", seeds=1, episodes=10, seed=3)
+    assert result.config == deep.configure("ddqn", "published", level=2)
+    assert (result.score.shape, result.horizon) == ((1, 1), 90)
+    assert result.optimum == pytest.approx(88.83, abs=0.005)
+
+
+def test_the_study_asks_for_settings_that_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
+    study = importlib.import_module("deep_study")
+    parts = study.calls()
+    for call in [call for part in parts.values() for call in part]:
+        configs = [deep.configure(call.agent, call.config, **{**call.fixed, **numbers}) for numbers in call.settings.values()]
+        assert len({jax.tree.structure(config) for config in configs}) == 1, call.name  # one compiled call
+    rules = [deep.configure(call.agent, call.config, **call.fixed) for call in parts["rules"]]
+    assert {replace(config, actor_rule="paper") for config in rules} == {
+        deep.configure("jekyll_hyde", "paper")
+    }  # nothing else differs
+    rates = {name.split("=")[1] for call in parts["sweeps"] if call.name == "ddqn" for name in call.settings}
+    assert rates == {"0.06", "0.03", "0.01", "0.006", "0.003", "0.001"}

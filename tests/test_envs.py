@@ -210,3 +210,18 @@ def test_no_step_after_the_end() -> None:
     env.step(np.int64(EAST))
     with pytest.raises(InputError, match="has ended"):
         env.step(np.int64(EAST))
+
+
+@pytest.mark.parametrize(
+    "mdp",
+    [four_rooms(2, size=7, slip=0.2), chain(6), garnet(12, seed=3), four_rooms(1, size=7, gamma=0.0), chain(6, gamma=1.0)],
+    ids=["rooms", "chain", "garnet", "myopic", "undiscounted"],
+)
+def test_discounted_values_of_many_policies(mdp: FiniteMDP) -> None:
+    model = functional.make_model(mdp, 100)
+    pi = np.random.default_rng(0).dirichlet(np.ones(mdp.n_actions), (2, 3, mdp.n_states))
+    exact = np.array([[mdp.evaluate(policy).q for policy in row] for row in pi])
+    scale = abs(exact).max()
+    assert np.asarray(functional.policy_q(model, jnp.asarray(pi, jnp.float32), mdp.gamma)) == pytest.approx(exact, abs=1e-5 * scale)
+    best = mdp.optimal().q
+    assert np.asarray(functional.optimal_q(model, mdp.gamma)) == pytest.approx(best, abs=1e-5 * abs(best).max())

@@ -1,4 +1,6 @@
-"""`jh train`: tabular agents that learn from samples, on a known model or step by step on a Gymnasium environment."""
+"""`jh train`: agents that learn from samples: tabular ones on a known model or step by step on a Gymnasium environment, and, on
+the library's own environments, agents with networks (`train_deep`).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ import tyro
 
 from jekyllhyde.cli.problem import Problem
 from jekyllhyde.cli.show import Progress, show_table
+from jekyllhyde.cli.train_deep import Deep, is_deep, run_deep
 from jekyllhyde.errors import InputError, check_choice, check_count
 
 if TYPE_CHECKING:
@@ -59,20 +62,25 @@ class Agent:
 
 @dataclass(frozen=True)
 class Train:
-    """Let a tabular agent learn from samples, many runs at once, with exact evaluation where the model is known."""
+    """Let an agent learn from samples, many runs at once, with exact evaluation where the model is known.
+
+    Tabular agents take the problems chain, garnet, four_rooms, deep_sea, files and Gymnasium ids; agents with networks take the
+    environments FourRooms-v0, Chain-v0, Garnet-v0 and DeepSea-v0.
+    """
 
     problem: tyro.conf.Positional[str]
-    """chain, garnet, four_rooms, deep_sea, a file written by FiniteMDP.save, or a Gymnasium id such as Taxi-v4."""
+    """chain, garnet, four_rooms, deep_sea, a file written by FiniteMDP.save, a Gymnasium id such as Taxi-v4, or FourRooms-v0."""
     options: Annotated[Problem, tyro.conf.arg(name="problem")] = field(default_factory=Problem)
     agent_options: Annotated[Agent, tyro.conf.arg(name="agent")] = field(default_factory=Agent)
+    deep: Annotated[Deep, tyro.conf.arg(name="deep")] = field(default_factory=Deep)
     agent: str = "jekyll-hyde"
-    """jekyll-hyde (Algorithm 3) or on-policy (Algorithm 2)."""
+    """jekyll-hyde (Algorithm 3) or on-policy (Algorithm 2); networks: jekyll-hyde (Algorithm 4), ddqn, sac, ddqn-rnd, sac-rnd."""
     trajectories: int | None = None
     """Trajectories per run, on a known model (default: 10000)."""
     steps: int | None = None
     """Environment steps per run, on a Gymnasium environment (default: 100000)."""
-    runs: int = 10
-    """Independent runs."""
+    runs: int | None = None
+    """Independent runs (default: 10)."""
     mdps: int = 1
     """Random MDPs, seeds mdp-seed, mdp-seed + 1, ..., `runs` runs on each (garnet)."""
     mdp_seed: int = 0
@@ -92,6 +100,12 @@ class Train:
         """Learn, and say what came of it."""
         from jekyllhyde.planning.output import prepare_folder
 
+        if is_deep(self.problem, self.agent):
+            return run_deep(self)
+        for name in self.deep.given():
+            raise InputError(
+                f"{name} is given, but {self.agent} on {self.problem} is tabular; FourRooms-v0 is learned with networks"
+            )
         agent = self.make_agent(self.seed)
         folder = None if self.out is None else prepare_folder(self.out)
         on_environment = "-v" in self.problem and not Path(self.problem).exists()
@@ -106,6 +120,10 @@ class Train:
             print(f"run {run} failed: {reason}")
         print(f"{summary['work']} in {seconds:.2f} s" + "".join(f"\n{file}" for file in files))
         return 0
+
+    def n_runs(self) -> int:
+        """The number of runs asked for."""
+        return check_count(10 if self.runs is None else self.runs, "runs", 1)
 
     def make_agent(self, seed: int) -> TabularAgent:
         """The agent with those options that were given; options of another agent are refused."""
@@ -130,7 +148,7 @@ class Train:
         if self.steps is not None:
             raise InputError(f"steps is given, but {self.problem} has a known model; give trajectories")
         trajectories = check_count(10_000 if self.trajectories is None else self.trajectories, "trajectories", 1)
-        count = check_count(self.mdps, "mdps", 1)
+        count, runs = check_count(self.mdps, "mdps", 1), self.n_runs()
         given = asdict(self.options) | {"convention": self.convention}
         if self.problem == "garnet":
             mdps = [make("garnet", **given, seed=check_count(self.mdp_seed, "mdp_seed", 0) + i) for i in range(count)]
@@ -138,9 +156,9 @@ class Train:
             raise InputError(f"mdps is {count}, but {self.problem} is not random; give runs")
         else:
             mdps = [make(self.problem, **given)]
-        with Progress(count * self.runs * trajectories, self.problem) as advance:
+        with Progress(count * runs * trajectories, self.problem) as advance:
             result = learn(
-                mdps, agent, trajectories=trajectories, runs=self.runs, seed=self.seed, target=self.target, progress=advance
+                mdps, agent, trajectories=trajectories, runs=runs, seed=self.seed, target=self.target, progress=advance
             )  # fmt: skip
         measured = [row(f"J_norm {name}", *interval(output.final(result, name))[:4]) for name in ("global", "jekyll")]
         if self.target is not None:
@@ -162,7 +180,7 @@ class Train:
             if value is not None:
                 raise InputError(f"{name} is given, but {self.problem} is learned step by step; give steps")
         steps = check_count(100_000 if self.steps is None else self.steps, "steps", 1)
-        runs = check_count(self.runs, "runs", 1)
+        runs = self.n_runs()
         episodes, policies = [], []
         with Progress(runs * steps, self.problem) as advance:
             for run in range(runs):

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from jekyllhyde.deep.agents import AGENTS as AGENTS
 from jekyllhyde.deep.agents import CONFIGS as CONFIGS
 from jekyllhyde.deep.agents import configure as configure
+from jekyllhyde.deep.training import Batch as Batch
+from jekyllhyde.deep.training import Case as Case
 from jekyllhyde.deep.training import TrainResult as TrainResult
 from jekyllhyde.deep.training import sweep as sweep
 from jekyllhyde.deep.training import train as train

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from jekyllhyde.deep import ddqn, jekyll_hyde, sac
+from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.errors import InputError, check_choice, check_count
 
 
@@ -41,7 +42,7 @@ AGENTS: dict[str, Agent] = {
 }
 CONFIGS = ("published", "paper", "recommended")
 CHOICES: dict[str, tuple[str, ...]] = {
-    "actor_rule": tuple(jekyll_hyde.ACTOR_RULES),
+    "actor_rule": tuple(ACTOR_RULES),
     "schedule": ("paper", "published"),
 }
 

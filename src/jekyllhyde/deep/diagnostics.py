@@ -7,22 +7,25 @@ Every function takes a `TrainResult` and returns one number per run and evaluati
     critic_error     |q - q_pi|, with the exact q_pi of the recorded policy
     trapped          share of states where the optimal actions together have probability below 0.001: the factor pi in the expected
                      update has all but switched off there, and the policy cannot unlearn
-    coverage         share of states entered so far, by both personalities
+    coverage         share of states entered so far, by one personality or by both
     terminal_share   share of all transitions so far that entered a terminal state
+    batch_share      the same within the batches that the agent learns from, on average since the last evaluation
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.deep.training import TrainResult
+from jekyllhyde.envs.functional import make_model, optimal_q, policy_q
 
 Curve = NDArray[np.float64]
 TRAPPED = 1e-3
-TIE = 1e-9
+TIE = 1e-6  # of 32-bit values
 
 
 def entropy(result: TrainResult) -> Curve:
@@ -39,29 +42,47 @@ def action_gap(result: TrainResult) -> Curve:
 
 def critic_error(result: TrainResult) -> Curve:
     """Mean absolute error of the critic against the exact q of the recorded policy."""
-    errors = np.empty(result.step.shape)
-    for run, i in np.ndindex(errors.shape):
-        pi = result.pi[run, i].astype(np.float64)
-        exact = result.mdp.evaluate(pi / pi.sum(-1, keepdims=True)).q
-        errors[run, i] = abs(result.q[run, i] - exact)[~result.mdp.is_terminal].mean()
-    return errors
+    exact = policy_q(make_model(result.mdp, result.horizon), jnp.asarray(result.pi), result.mdp.gamma)
+    return _live(result, abs(result.q - np.asarray(exact))).mean((-1, -2))
 
 
 def trapped(result: TrainResult) -> Curve:
     """Share of states where the policy has all but ruled out what is optimal."""
-    q = result.mdp.optimal().q
+    q = np.asarray(optimal_q(make_model(result.mdp, result.horizon), result.mdp.gamma))
     best = q >= q.max(-1, keepdims=True) - TIE * abs(q).max()
     return np.mean(np.sum(_live(result, result.pi * best), axis=-1) < TRAPPED, axis=-1)
 
 
-def coverage(result: TrainResult) -> Curve:
-    """Share of states that have been entered."""
-    return np.mean(_live(result, result.arrivals.sum(2)[..., None])[..., 0] > 0, axis=-1)
+def coverage(result: TrainResult, personality: int | None = None) -> Curve:
+    """Share of states that have been entered: by Jekyll (0), by Hyde (1), or by either (None)."""
+    arrivals = result.arrivals.sum(2) if personality is None else result.arrivals[:, :, personality]
+    return np.mean(_live(result, arrivals) > 0, axis=-1)
 
 
 def terminal_share(result: TrainResult) -> Curve:
     """Share of transitions that entered a terminal state."""
-    return result.arrivals[..., result.mdp.is_terminal].sum((2, 3)) / result.step
+    return _terminal(result).sum(-1) / result.step
+
+
+def batch_share(result: TrainResult) -> Curve:
+    """Expected share of transitions into a terminal state in a batch: of all, or of recent ones and of Hyde's in equal parts."""
+    if result.agent != "jekyll_hyde":
+        return terminal_share(result)
+    recent, hyde = terminal_share(result), _ratio(_terminal(result)[..., 1], result.arrivals[:, :, 1].sum(-1))
+    if result.config.fifo:
+        ends, steps = (np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step))
+        recent = ends / steps
+    return np.where(np.isnan(hyde), recent, (recent + hyde) / 2)
+
+
+def _terminal(result: TrainResult) -> Curve:
+    """Transitions into a terminal state [seeds, E, 2], by personality."""
+    return result.arrivals[..., result.mdp.is_terminal].sum(-1).astype(np.float64)
+
+
+def _ratio(part: Curve, whole: NDArray[Any]) -> Curve:
+    """`part` / `whole`, NaN where there is nothing."""
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
 
 
 def _live(result: TrainResult, values: NDArray[Any]) -> Curve:

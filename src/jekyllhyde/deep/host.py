@@ -24,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from jekyllhyde.deep.agents import AGENTS, Agent, configure
+from jekyllhyde.deep.cache import keep_compiled
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.replay import Transition
 from jekyllhyde.deep.training import TrainResult
@@ -53,6 +54,7 @@ class HostAgent:
         self.env: gym.Env[Any, Any] | None = env
 
     def _build(self, config: Any, space: Space, seed: int) -> None:
+        keep_compiled()
         agent: Agent = AGENTS[self.name]
         self.config, self.space, self.seed, self.env = config, space, seed, None
         self._init = jax.jit(agent.init, static_argnames="space")

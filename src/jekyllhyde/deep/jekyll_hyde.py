@@ -5,23 +5,16 @@ whole episode, Hyde with probability epsilon_t. On every step, on a batch B of r
 
     Hyde      q~(s,a)  <-  bonus + gamma q~_target(s', argmax q~(s', .))
     critic    q(s,a)   <-  r + gamma sum_a' pi(a'|s') q(s',a')                     (expected SARSA)
-    actor     in each state of B, one of the rules below                            (expected update, all actions)
+    actor     in each state of B, the rule that the configuration names             (expected update, all actions)
     RND       the predictor moves towards its target
 
-The actor's loss in a state, with q held constant; Algorithm 4 is the rule `paper`:
-
-    paper           - sum_a pi(a) q(a)                              gradient on the logits: -pi (q - sum pi q)
-    published       - mean_a pi(a) [q(a) - pi(a) q(a)], [.] held constant
-    cross_entropy   - log pi(argmax q)                              the gradient does not vanish as pi(argmax q) -> 0
-    soft_target     - sum_a softmax(q / temperature)(a) log pi(a)   the same, towards a soft greedy policy
+Algorithm 4's rule is `paper`; `actor_rules` has it beside others, which can unlearn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -29,6 +22,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
+from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.networks import (
     EMBEDDING,
     Learner,
@@ -45,17 +39,6 @@ from jekyllhyde.deep.networks import (
 from jekyllhyde.deep.replay import Replay, Transition
 from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
 
-ACTOR_RULES: dict[str, Callable[[Array, Array, Any], Array]] = {
-    "paper": lambda logits, q, temperature: -jnp.sum(jax.nn.softmax(logits) * q, -1),
-    "published": lambda logits, q, temperature: _published(jax.nn.softmax(logits), q),
-    "cross_entropy": lambda logits, q, temperature: -pick(jax.nn.log_softmax(logits), jnp.argmax(q, -1)),
-    "soft_target": lambda logits, q, temperature: -jnp.sum(jax.nn.softmax(q / temperature) * jax.nn.log_softmax(logits), -1),
-}
-
-
-def _published(pi: Array, q: Array) -> Array:
-    return -jnp.mean(pi * jax.lax.stop_gradient(q - pi * q), -1)
-
 
 class Config(eqx.Module):
     """Settings of one agent; the numbers of the first group may differ between runs of one compiled call."""
@@ -70,7 +53,7 @@ class Config(eqx.Module):
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
-    temperature: float = 1.0  # of the soft target
+    temperature: float = 1.0  # of soft cross-entropy and of the mirror step
     clip: float = 5.0  # largest gradient norm
     clip_rnd: float = 0.7  # the same for RND
     adam_eps: float = 1e-4

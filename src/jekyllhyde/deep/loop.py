@@ -26,6 +26,14 @@ EVALUATION_EPISODES = 10
 SEGMENTS = 20  # how often a long call reports its progress
 
 
+class Inputs(NamedTuple):
+    """What tells the runs of a batch apart, every leaf with a first axis of runs: problem, random key, settings."""
+
+    models: Model
+    keys: Array
+    configs: Any
+
+
 class Records(NamedTuple):
     """What a run writes down at its evaluations.
 
@@ -49,30 +57,45 @@ class Carry(NamedTuple):
     final: Any
 
 
+class Programs(NamedTuple):
+    """The compiled loop for one batch.
+
+    start(models, keys, configs) -> carry; run(models, carry, configs, until) -> carry; score(models, pi, keys) of all runs.
+    """
+
+    start: Any
+    run: Any
+    score: Any
+
+
+def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> Programs:
+    """Compile the loop for `inputs`, or for one run of them on a CPU; also from a thread of its own, beside others."""
+    first = _take(inputs, _groups(inputs)[0])
+    start = _start.lower(*first, agent, n_evaluations).compile()
+    carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), *first)
+    run = _run.lower(first.models, carry, first.configs, jnp.int32(0), agent, every).compile()
+    pi = jnp.zeros((*inputs.keys.shape, *carry.records.pi.shape[1:]))
+    return Programs(start, run, _scores.lower(inputs.models, pi, inputs.keys).compile())
+
+
 def run_all(
-    model: Model, keys: Array, configs: Any, agent: str, n_evaluations: int, every: int, progress: Callable[[float], None] | None
-) -> tuple[Records, Any]:
-    """The records and final networks of all runs, first axis runs: `keys` [runs], `configs` with leaves [runs].
+    programs: Programs, inputs: Inputs, n_evaluations: int, every: int, progress: Callable[[float], None] | None = None
+) -> tuple[Records, Array, Array, Any]:
+    """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis runs.
 
     A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs are spread over threads, and
     none depends, to the last bit, on how many others there are.
     """
-    n_runs = keys.shape[0]
-    one_by_one = all(device.platform == "cpu" for device in model.p0.devices())
-    groups = [slice(i, i + 1) for i in range(n_runs)] if one_by_one else [slice(0, n_runs)]
+    groups = _groups(inputs)
     shares = [0.0] * len(groups)
-    first = jax.tree.map(lambda leaf: leaf[groups[0]], (keys, configs))
-    # compiled here: threads would compile twice, and would not know the device that was chosen
-    start = _start.lower(model, *first, agent, n_evaluations).compile()
-    carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), model, *first)
-    run = _run.lower(model, carry, first[1], jnp.asarray(0), agent, every).compile()
+    n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
 
     def one(i: int) -> tuple[Records, Any]:
-        own_keys, own_configs = jax.tree.map(lambda leaf: leaf[groups[i]], (keys, configs))
-        carry = start(model, own_keys, own_configs)
-        n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
+        own = _take(inputs, groups[i])
+        carry = programs.start(*own)
         for segment in range(1, n_segments + 1):
-            carry = run(model, carry, own_configs, jnp.asarray(n_evaluations * every * segment // n_segments))
+            until = jnp.int32(n_evaluations * every * segment // n_segments)
+            carry = programs.run(own.models, carry, own.configs, until)
             carry.agent.t.block_until_ready()
             shares[i] = segment / n_segments
             if progress is not None:
@@ -81,16 +104,27 @@ def run_all(
 
     with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
         parts = list(pool.map(one, range(len(groups))))
-    joined: tuple[Records, Any] = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
-    return joined
+    records, final = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    return records, *programs.score(inputs.models, records.pi, inputs.keys), final
+
+
+def _groups(inputs: Inputs) -> list[slice]:
+    """Which runs go together: each alone on a CPU, all of them elsewhere."""
+    n_runs = inputs.keys.shape[0]
+    on_cpu = all(device.platform == "cpu" for device in inputs.keys.devices())
+    return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
+
+
+def _take(inputs: Inputs, runs: slice) -> Inputs:
+    taken: Inputs = jax.tree.map(lambda leaf: leaf[runs], inputs)
+    return taken
 
 
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
-def _start(model: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
-    space = Space(model.n_states, 1, model.n_actions)
-    S, A = model.n_states, model.n_actions
-
-    def one(key: Array, config: Any) -> Carry:
+def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
+    def one(model: Model, key: Array, config: Any) -> Carry:
+        S, A = model.n_states, model.n_actions
+        space = Space(S, 1, A)
         agent_key, reset_key, key = jax.random.split(key, 3)
         state = AGENTS[agent].init(agent_key, config, space)
         records = Records(
@@ -101,18 +135,18 @@ def _start(model: Model, keys: Array, configs: Any, agent: str, n_evaluations: i
         )
         return Carry(state, reset(model, reset_key), key, jnp.zeros((2, S), jnp.int32), records, state.networks)
 
-    return jax.vmap(one)(keys, configs)
+    return jax.vmap(one)(models, keys, configs)
 
 
 @partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
-def _run(model: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
+def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
     """Advance all runs until each has had `until` episodes."""
 
     def body(carry: Carry) -> Carry:
-        carry, ended = jax.vmap(partial(_step, model, AGENTS[agent]))(carry, configs)
+        carry, ended = jax.vmap(partial(_step, AGENTS[agent]))(models, carry, configs)
         due = ended & (carry.agent.episodes % every == 0)
         # the condition is on the batch as a whole, and nothing large goes through it: the steps between cost nothing
-        record = partial(_record, model, AGENTS[agent], carry.agent.networks, configs)
+        record = partial(_record, AGENTS[agent], carry.agent.networks, configs)
         progress = (carry.agent.t, carry.arrivals)
         index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         records, final = jax.lax.cond(
@@ -123,7 +157,7 @@ def _run(model: Model, carry: Carry, configs: Any, until: Array, agent: str, eve
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
 
-def _step(model: Model, agent: Agent, carry: Carry, config: Any) -> tuple[Carry, Array]:
+def _step(agent: Agent, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
     """One environment step of one run, and the update after it."""
     key, step_key, reset_key = jax.random.split(carry.key, 3)
     action, state = agent.act(carry.agent, config, carry.env.s)
@@ -137,11 +171,11 @@ def _step(model: Model, agent: Agent, carry: Carry, config: Any) -> tuple[Carry,
 
 
 def _record(
-    model: Model, agent: Agent, networks: Any, configs: Any, records: Records, final: Any, index: Array, t: Array, arrivals: Array
+    agent: Agent, networks: Any, configs: Any, records: Records, final: Any, index: Array, t: Array, arrivals: Array
 ) -> tuple[Records, Any]:
     """Write each run's record at its `index`; one that is out of range, as between evaluations, writes nothing."""
     n_runs, n_evaluations = records.step.shape
-    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(model.n_states)))(networks, configs)
+    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(records.pi.shape[2])))(networks, configs)
     values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
 
     def keep_last(new: Array, old: Array) -> Array:
@@ -152,14 +186,13 @@ def _record(
 
 
 @jax.jit
-def scores(model: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
+def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
     """Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A]."""
-    actions = jnp.argmax(pi, -1)
 
-    def sampled(key: Array, policies: Array) -> Array:
+    def one(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
         # 1 tells this stream from the training's, which splits the run's key
-        streams = jax.random.split(jax.random.fold_in(key, 1), (policies.shape[0], EVALUATION_EPISODES))
-        episode = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))
-        return jnp.mean(episode(policies, streams), -1)
+        streams = jax.random.split(jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES))
+        episodes = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))(actions, streams)
+        return exact_score(model, actions), jnp.mean(episodes, -1)
 
-    return exact_score(model, actions), jax.vmap(sampled)(keys, actions)
+    return jax.vmap(one)(models, jnp.argmax(pi, -1), keys)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.deep.agents import configure
-from jekyllhyde.deep.loop import run_all, scores
+from jekyllhyde.deep.cache import keep_compiled
+from jekyllhyde.deep.loop import Inputs, Programs, compile_loop, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.finite import FiniteMDP
 
 HORIZONS = {"four_rooms": 90}
@@ -43,7 +43,17 @@ class TrainResult:
     agent: str
     config: Any
     mdp: FiniteMDP
+    horizon: int
     device: str
+
+    @property
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which runs [seeds] met a number that is not finite; their scores count like any other."""
+        return np.array([not (np.isfinite(pi).all() and np.isfinite(q).all()) for pi, q in zip(self.pi, self.q, strict=True)])
+
+    def solved(self, within: float = 0.5) -> NDArray[np.bool_]:
+        """Where [seeds, E] the exact score is within `within` of the optimum."""
+        return self.exact_score >= self.optimum - within
 
 
 def train(
@@ -98,43 +108,92 @@ def sweep(
     **domain: Any,
 ) -> list[TrainResult]:
     """`train` for each of `settings` (which may differ in numbers such as eta, not in names or sizes), in one compiled call."""
-    seeds, every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
-    n_evaluations = check_count(episodes, "episodes", every) // every
     mdp, steps = _problem(env, horizon, domain)
     configs = [configure(agent, config, level=domain.get("level", 1), **{"gamma": mdp.gamma, **each}) for each in settings]
-    if len({jax.tree.structure(each) for each in configs}) != 1:
-        raise InputError("the settings of a sweep differ in a name or a size; they may differ in numbers such as eta only")
-    place = find_device(device)
-    with jax.default_device(place):
-        model = make_model(mdp, steps)
-        runs = [jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i) for i in range(seeds)]
-        keys = jnp.stack(runs * len(configs))
-        stacked = jax.tree.map(lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds), *configs)
-        records, final = run_all(model, keys, stacked, agent, n_evaluations, every, progress)
-        parts = jax.tree.map(np.asarray, (records, *scores(model, records.pi, keys), final))
-        optimum = float(optimal_score(model))
-    results = []
-    for i, each in enumerate(configs):
-        own = slice(i * seeds, (i + 1) * seeds)
-        records, exact, sampled, final = jax.tree.map(lambda leaf, own=own: leaf[own], parts)
-        results.append(
-            TrainResult(
-                episode=every * np.arange(1, n_evaluations + 1),
-                score=sampled.astype(np.float64),
-                exact_score=exact.astype(np.float64),
-                optimum=optimum,
-                step=records.step.astype(np.int64),
-                pi=records.pi,
-                q=records.q,
-                arrivals=records.arrivals,
-                networks=final,
-                agent=agent,
-                config=each,
-                mdp=mdp,
-                device=place.platform,
+    cases = [Case(mdp, steps, each) for each in configs]
+    return Batch(agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device).run(progress=progress)
+
+
+class Case(NamedTuple):
+    """A problem, the steps after which its episodes are cut, and the agent's settings on it."""
+
+    mdp: FiniteMDP
+    horizon: int
+    config: Any
+
+
+class Batch:
+    """Several cases with one agent, each on the same seeds, trained in one compiled call.
+
+    Problems may differ in their numbers, not in their shape, and settings in theirs. `compile` is apart from `run`, so that several
+    batches can be compiled beside each other.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        cases: Sequence[Case],
+        *,
+        seeds: int,
+        episodes: int,
+        seed: int = 0,
+        every: int = 10,
+        device: str | None = None,
+    ) -> None:
+        self.agent, self.cases, self.device = agent, list(cases), find_device(device)
+        self.seeds, self.every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
+        self.n_evaluations = check_count(episodes, "episodes", every) // every
+        if len({jax.tree.structure(case.config) for case in cases}) != 1:
+            raise InputError("the settings of a sweep differ in a name or a size; they may differ in numbers such as eta only")
+        with jax.default_device(self.device):
+            models = [make_model(case.mdp, case.horizon) for case in cases]
+            if len({tuple(leaf.shape for leaf in model) for model in models}) != 1:
+                raise InputError("the problems of a batch differ in their numbers of states, actions or successors")
+            self.optimum = [float(optimal_score(model)) for model in models]
+            runs = [jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i) for i in range(seeds)]
+            inputs = Inputs(
+                models=jax.tree.map(lambda *leaves: jnp.repeat(jnp.stack(leaves), seeds, axis=0), *models),
+                keys=jnp.stack(runs * len(cases)),
+                configs=jax.tree.map(
+                    lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds), *(case.config for case in cases)
+                ),
             )
+        self.inputs: Inputs = jax.device_put(inputs, self.device)
+
+    def compile(self) -> Programs:
+        """The compiled loop."""
+        keep_compiled()
+        with jax.default_device(self.device):
+            return compile_loop(self.inputs, self.agent, self.n_evaluations, self.every)
+
+    def run(self, programs: Programs | None = None, progress: Callable[[float], None] | None = None) -> list[TrainResult]:
+        """Train, and return one result per case."""
+        programs = programs or self.compile()
+        with jax.default_device(self.device):
+            parts = jax.tree.map(np.asarray, run_all(programs, self.inputs, self.n_evaluations, self.every, progress))
+        return [
+            self._result(i, jax.tree.map(lambda leaf, i=i: leaf[i * self.seeds : (i + 1) * self.seeds], parts))
+            for i in range(len(self.cases))
+        ]
+
+    def _result(self, i: int, parts: Any) -> TrainResult:
+        records, exact, sampled, final = parts
+        return TrainResult(
+            episode=self.every * np.arange(1, self.n_evaluations + 1),
+            score=sampled.astype(np.float64),
+            exact_score=exact.astype(np.float64),
+            optimum=self.optimum[i],
+            step=records.step.astype(np.int64),
+            pi=records.pi,
+            q=records.q,
+            arrivals=records.arrivals,
+            networks=final,
+            agent=self.agent,
+            config=self.cases[i].config,
+            mdp=self.cases[i].mdp,
+            horizon=self.cases[i].horizon,
+            device=self.device.platform,
         )
-    return results
 
 
 def _problem(env: str | FiniteMDP, horizon: int | None, domain: Mapping[str, Any]) -> tuple[FiniteMDP, int]:
@@ -143,6 +202,8 @@ def _problem(env: str | FiniteMDP, horizon: int | None, domain: Mapping[str, Any
         if domain:
             raise InputError(f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a domain")
         return env, check_count(HORIZON if horizon is None else horizon, "horizon", 1)
+    from jekyllhyde.mdp.domains import DOMAINS  # brings Numba, which a problem that is given does without
+
     maker = DOMAINS[check_choice(env, "env", DOMAINS)]
     return maker(**domain), check_count(HORIZONS.get(env, HORIZON) if horizon is None else horizon, "horizon", 1)
 

@@ -5,10 +5,13 @@ passed to a compiled function and mapped over. The score of a policy is its expe
 steps, by backward induction:
 
     v_0 = 0         v_{k+1}(s) = sum_s' p(s'|s, pi(s)) (r(s, pi(s), s') + v_k(s'))         score = p_0 . v_horizon
+
+Discounted values of many policies at once come from as many backups as it takes for gamma^k to vanish in 32 bits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -17,6 +20,8 @@ import numpy as np
 from jax import Array
 
 from jekyllhyde.mdp.finite import FiniteMDP
+
+MOST_BACKUPS = 20_000  # enough for gamma up to 0.999; without a discount, values that settle later are cut
 
 
 class Model(NamedTuple):
@@ -125,6 +130,30 @@ def optimal_score(model: Model) -> Array:
         return jnp.max(jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1)
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
+
+
+@jax.jit
+def policy_q(model: Model, pi: Array, gamma: Array | float) -> Array:
+    """The discounted q [..., S, A] of the policies `pi` [..., S, A]."""
+    return _discounted_q(model, gamma, jnp.zeros_like(pi), lambda q: jnp.sum(pi * q, axis=-1))
+
+
+@jax.jit
+def optimal_q(model: Model, gamma: Array | float) -> Array:
+    """The discounted optimal q [S, A]."""
+    return _discounted_q(model, gamma, jnp.zeros_like(model.reward[..., 0]), lambda q: jnp.max(q, axis=-1))
+
+
+def _discounted_q(model: Model, gamma: Array | float, q: Array, value: Callable[[Array], Array]) -> Array:
+    r = jnp.sum(model.probability * model.reward, axis=-1)
+
+    def backward(_: Array, q: Array) -> Array:
+        following = jnp.take(value(q), model.successor, axis=-1)
+        return r + gamma * jnp.sum(model.probability * following, axis=-1)
+
+    needed = jnp.where(jnp.asarray(gamma) < 1.0, jnp.log(1e-8) / jnp.log(gamma), MOST_BACKUPS)
+    n_backups = jnp.clip(jnp.ceil(needed), 1, MOST_BACKUPS).astype(jnp.int32)
+    return jax.lax.fori_loop(0, n_backups, backward, q)
 
 
 @jax.jit
