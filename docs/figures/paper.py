@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab.draw import draw, note
@@ -47,7 +46,7 @@ lean the stated way without deciding.
 def main() -> None:
     store = Store.open(sys.argv[1])
     (DOCS / "results").mkdir(exist_ok=True)
-    parts, counts, costs = [], collections.Counter[str](), []
+    parts, counts = [], collections.Counter[str]()
     for name, drawing in DRAWINGS.items():
         drawing(DOCS / "_static" / f"figure-{name}.png")
     for name, panel in PANELS.items():
@@ -61,16 +60,10 @@ def main() -> None:
         write_numbers(curves, claims)
         counts.update(one["verdict"] for one in claims)
         parts.append(section(curves, claims))
-        if not name.startswith("3"):
-            costs.append(cost(curves, store))
         print(name, curves.runs, flush=True)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
     head = HEAD.format(counts=f"{said}, {sum(counts.values())} in all")
     (DOCS / "figures.md").write_text("\n".join([head, *parts]))
-    with (DOCS / "results" / "costs.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(costs[0]))
-        writer.writeheader()
-        writer.writerows(costs)
 
 
 def studied(panel: Panel, path: Path) -> Curves:
@@ -119,24 +112,6 @@ def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
                 )
                 writer.writerow([label, *(f"{value:.6g}" for value in values), len(curves.samples[label])])
     (DOCS / "results" / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
-
-
-def cost(curves: Curves, store: Store) -> dict[str, object]:
-    """What a panel's experiment took: its runs, its environment steps and updates, and the seconds of all tasks together."""
-    experiment = curves.panel.experiment
-    digests = {one.digest for one in experiment.cells}
-    table = store.table(digests, ["steps", "end"])
-    steps, end = (pc.sum(table[name]).as_py() or 0 for name in ("steps", "end"))
-    seconds = 0.0
-    for name, held in store.parts.items():
-        mine = sum(one.last - one.first for one in held if one.cell in digests)
-        if mine:
-            seconds += store.provenance(name)["seconds"] * mine / sum(one.last - one.first for one in held)
-    return {
-        "panel": curves.panel.name, "experiment": experiment.name, "cells": len(experiment.cells), "runs": table.num_rows,
-        "runs_per_cell": curves.runs, "asked_for": experiment.runs, "updates_or_trajectories": end, "steps": steps,
-        "core_seconds": round(seconds, 1),
-    }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -211,5 +211,5 @@ def device_sentence(used: str, seeds: int) -> str:
     cores = min(seeds, os.cpu_count() or 1)
     gpu = np.interp(np.log(seeds), np.log(list(GPU_RATES)), list(GPU_RATES.values()))
     cpu = CORE_RATE * cores
-    faster = f"an H200 GPU about {gpu / cpu:.0f} times as fast as" if gpu > 1.5 * cpu else "an H200 GPU no faster than"
+    faster = f"an H200 GPU is about {gpu / cpu:.0f} times as fast as" if gpu > 1.5 * cpu else "an H200 GPU is no faster than"
     return f"device: {used}; for {seeds} seeds {faster} {cores} CPU cores"
