@@ -20,7 +20,8 @@ from jekyllhyde.lab.store import Store
 from jekyllhyde.parallel import count_threads
 
 ENGINES = ("local", "ray")
-TASK_SECONDS = 10.0  # how much work a task should be, by the estimate below
+TASK_SECONDS = 10.0  # how much work a task should be at most, by the estimate below
+SHARES = 8  # tasks per worker in a small sweep, so that all are busy until the end
 ROW_SECONDS, CURVE_SECONDS = 1e-4, 5e-3  # what a row counts at least, so that a task has at most 100,000, or 2000 with curves
 Report = Callable[["Status"], None]
 
@@ -72,25 +73,28 @@ def estimate(cell: Cell) -> float:
     return max(least, work * (10 * 1e-7 if chain else 30 * 3e-7))
 
 
-def tasks_of(experiments: Sequence[Experiment], store: Store) -> list[Task]:
+def tasks_of(experiments: Sequence[Experiment], store: Store, workers: int | None = None) -> list[Task]:
     """What the store lacks, cut and bundled into tasks of similar work; a cell that two experiments share is run once."""
     wanted: dict[str, tuple[Cell, int]] = {}
     for experiment in experiments:
         for cell in experiment.cells:
             first, runs = wanted.get(cell.digest, (cell, 0))
             wanted[cell.digest] = (first, max(runs, experiment.runs))
+    lacking = {digest: store.missing(digest, runs) for digest, (_, runs) in wanted.items()}
+    total = sum(estimate(cell) * sum(map(len, lacking[digest])) for digest, (cell, _) in wanted.items())
+    seconds = TASK_SECONDS if workers is None else min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
-    for cell, runs in wanted.values():
+    for digest, (cell, runs) in wanted.items():
         cost = estimate(cell)
-        size = runs if cell.method == "deep" else max(1, round(TASK_SECONDS / cost))  # networks learn with all seeds at once
-        for stretch in store.missing(cell.digest, runs):
+        size = runs if cell.method == "deep" else max(1, round(seconds / cost))  # networks learn with all seeds at once
+        for stretch in lacking[digest]:
             for start in range(stretch.start, stretch.stop, size):
                 block = range(start, min(start + size, stretch.stop))
                 bundle.append((cell, block))
                 filled += cost * len(block)
-                if filled >= TASK_SECONDS:
+                if filled >= seconds:
                     tasks.append(Task(tuple(bundle), filled))
                     bundle, filled = [], 0.0
     if bundle:
@@ -134,7 +138,7 @@ def run(
     store.refresh()
     if store.damaged:
         store.set_aside(list(store.damaged))
-    tasks = tasks_of(experiments, store)
+    tasks = tasks_of(experiments, store, count_threads(workers) if engine == "local" else workers)
     status = Status(len(tasks), sum(task.runs for task in tasks), sum(task.work for task in tasks))
     started = time.perf_counter()
     report = report or (lambda status: None)
