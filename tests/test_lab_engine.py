@@ -313,7 +313,9 @@ def test_a_file_edited_during_the_sweep_stops_it(store: Store, own: Path, monkey
 
     def report(status: engine.Status) -> None:
         if status.tasks_done == 1:
-            own.write_text(OWN.replace("np.ones", "2 * np.ones"))
+            edited = own.with_name("edited.py")
+            edited.write_text(OWN.replace("np.ones", "2 * np.ones"))
+            edited.replace(own)  # at once, as editors do
 
     with pytest.raises(InputError, match="not those that the sweep was started with; start it again"):
         engine.run([experiment], store, workers=1, report=report)

@@ -255,7 +255,7 @@ def test_a_truncated_part_is_found_and_only_it_is_computed_again(filled: Store, 
     assert list(again.verify()) == [victim.name]
     status = engine.run([EXPERIMENT], again, workers=1)
     assert status.runs_done == len(lost)
-    assert whole - set(again.parts) == {victim.name}
+    assert whole - set(again.parts) <= {victim.name}  # within the same second the new part may be the same file
     assert rows(again, [EXPERIMENT]) == before
     assert again.verify() == {}
     assert len(list((filled.folder / "damaged").iterdir())) == 1
