@@ -29,10 +29,11 @@ MOST_POINTS = 101
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
 HEAD = """# Figures
 
-The paper's finite-MDP figures, with a verdict on each claim that the paper makes about them: {counts}. Every panel
+The paper's figures, with a verdict on each claim that the paper makes about them: {counts}. Every panel
 says how many runs it rests on; bands are 95 % intervals over runs (bootstrap of the mean, order statistics for the decile), times are means with the
 cap for runs that never get there. This page is written by `docs/figures/paper.py` from a store that `jh figure all`
 filled; {{doc}}`reproducing` says how to make it anew. The numbers behind the pictures are in `docs/results`.
+Figure 3 was trained on a GPU, by `benchmarks/deep_study.py`; `jh figure 3` trains it where you are.
 
 How verdicts are reached: a claim is made of parts, each decided by its 95 % interval. All parts hold: *supported*; none: *contradicted*;
 otherwise, or where these runs cannot tell, *partly*. The readings of loose words ("about", "much", "slightly") are the same for all figures
