@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +10,9 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.planning.output import COLOURS
 
-BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
-COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK)
+BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 DASHES = ("solid", "dash", "dashdot", "dot", "longdash")
 _PATTERNS: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dashdot": "-.", "dot": (0, (1, 1.2)), "longdash": (0, (9, 2))}
 _KNOWN = {
@@ -58,14 +56,13 @@ def styles(labels: list[str]) -> dict[str, Style]:
     return found
 
 
-@contextmanager
-def matplotlib() -> Iterator[Any]:
-    """A figure class, or one sentence on how to get it."""
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of so many inches, or one sentence on how to get one."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("the picture needs matplotlib; install jekyllhyde[plot]") from None
-    yield Figure
+    return Figure(figsize=(width, height), dpi=200, layout="constrained")
 
 
 def note(curves: Curves) -> str:
@@ -80,8 +77,7 @@ def note(curves: Curves) -> str:
 def draw(curves: Curves, *paths: Path) -> None:
     """Write the panel to `paths`, by their endings; the cap is marked where a time panel has one."""
     panel = curves.panel
-    with matplotlib() as Figure:
-        figure = Figure(figsize=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)), dpi=200, layout="constrained")
+    figure = new_figure(6.8, max(3.4, 0.17 * len(curves.y) + 0.8))
     axes = figure.subplots()
     shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).astype(int))
     x = curves.x[shown]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jekyllhyde.lab.draw import BLUE, RED, matplotlib
+from jekyllhyde.lab.draw import BLUE, RED, new_figure
 from jekyllhyde.mdp.domains import chain
 from jekyllhyde.mdp.rooms import layout
 
@@ -15,8 +15,7 @@ from jekyllhyde.mdp.rooms import layout
 def draw_chain(*paths: Path, n: int = 6) -> None:
     """The chain: in every state, leave for the fruit (a_1) or walk on (a_2); arrows and rewards are those of `chain(n)`."""
     mdp = chain(n, convention="paper")
-    with matplotlib() as Figure:
-        figure = Figure(figsize=(6.8, 2.3), dpi=200, layout="constrained")
+    figure = new_figure(6.8, 2.3)
     axes = figure.subplots()
     place = {s: (1.6 * s, 0.0) for s in range(n - 1)} | {n - 1: (1.6 * (n - 2) / 2, -1.9)}
     for s, (x, y) in place.items():
@@ -45,8 +44,7 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
 
 def draw_rooms(*paths: Path) -> None:
     """Four Rooms: walls, doors and goal, and how likely each cell is to be the start, on levels 1 and 2."""
-    with matplotlib() as Figure:
-        figure = Figure(figsize=(6.8, 3.3), dpi=200, layout="constrained")
+    figure = new_figure(6.8, 3.3)
     for level, axes in enumerate(figure.subplots(1, 2), start=1):
         plan = layout(level)
         start = np.full(plan.free.shape, np.nan)

@@ -79,7 +79,7 @@ def _variance(curves: Curves) -> Outcome:
     measured = (
         f"largest standard deviation over seeds {largest:.3g} at episode {curves.x[spread.argmax()]:g}, {last:.3g} at the end"
     )
-    return outcome(curves, [largest > 2 * last], measured)
+    return outcome(curves, [largest > 10, largest > 2 * last], measured)  # high, and temporary
 
 
 def _stuck(curves: Curves) -> Outcome:
