@@ -1,10 +1,12 @@
-"""The straightforward script: exact policy updates with NumPy, one inverse of the (S*A) x (S*A) matrix per update.
+"""The straightforward script: exact policy updates with NumPy, one inverse of the (S*A) x (S*A)
+matrix per update.
 
     q = (I - gamma P^pi)^-1 r,   P^pi[(s, a), (s', a')] = p(s'|s, a) pi(a'|s'),   d = sum_a (p_0 pi) (I - gamma P^pi)^-1
 
-The undiscounted density inverts the same matrix with gamma = 1. Rows are projected on the simplex one by one. `lean` is the same
-script after an afternoon of care: all rows projected at once, densities from the S x S inverse. The published convention:
-densities count the visit to the terminal state, the uniform one is over the other states.
+The undiscounted density inverts the same matrix with gamma = 1. Rows are projected on the simplex
+one by one. `lean` is the same script after an afternoon of care: all rows projected at once,
+densities from the S x S inverse. The published convention: densities count the visit to the
+terminal state, the uniform one is over the other states.
 """
 
 from __future__ import annotations
@@ -49,9 +51,20 @@ def softmax(theta: Floats) -> Floats:
 
 
 def run(
-    P: Floats, r: Floats, p0: Floats, gamma: float, is_terminal: NDArray[np.bool_], *,
-    parametrization: str, density: str, eta: float, lam: float, o: float, updates: int, lean: bool = False,
-) -> Floats:  # fmt: skip
+    P: Floats,
+    r: Floats,
+    p0: Floats,
+    gamma: float,
+    is_terminal: NDArray[np.bool_],
+    *,
+    parametrization: str,
+    density: str,
+    eta: float,
+    lam: float,
+    o: float,
+    updates: int,
+    lean: bool = False,
+) -> Floats:
     """J before each of the updates. P : [S, A, S].  r : [S, A].  p0 : [S]."""
     S, A = r.shape
     pi = np.full((S, A), 1.0 / A)

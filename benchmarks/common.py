@@ -43,11 +43,15 @@ def seconds(function: Callable[[], object], clock: Callable[[], float] = perf_co
 
 
 def interleaved(
-    functions: dict[str, Callable[[], object]], repetitions: int, clock: Callable[[], float] = process_time
+    functions: dict[str, Callable[[], object]],
+    repetitions: int,
+    clock: Callable[[], float] = process_time,
 ) -> dict[str, float]:
-    """The median seconds of each function, their repetitions taken in turns: noise of the machine meets all alike.
+    """The median seconds of each function, their repetitions taken in turns: noise of the machine
+    meets all alike.
 
-    By default the seconds that the processor spent on it: what else runs on the core is not counted.
+    By default the seconds that the processor spent on it: what else runs on the core is not
+    counted.
     """
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repetitions):

@@ -1,9 +1,12 @@
-"""Environment steps per second on Four Rooms with one update of batch 128 + 128 per step, side by side in one run.
+"""Environment steps per second on Four Rooms with one update of batch 128 + 128 per step, side by
+side in one run.
 
-Ours: J&H, DDQN, SAC, one seed on one core, and ten seeds on all cores; `deep_study.py --parts speed` measures a GPU. Beside them,
-where installed: the same J&H update in eager PyTorch, and the DQNs of Stable-Baselines3 and SBX at the same width and batch. On one
-core the contestants take turns, and the processor's own seconds count: what else runs on the machine meets all alike. The
-floating-point operations of an update, over the time it takes, are set against this core's own float32 matrix products.
+Ours: J&H, DDQN, SAC, one seed on one core, and ten seeds on all cores; `deep_study.py --parts
+speed` measures a GPU. Beside them, where installed: the same J&H update in eager PyTorch, and the
+DQNs of Stable-Baselines3 and SBX at the same width and batch. On one core the contestants take
+turns, and the processor's own seconds count: what else runs on the machine meets all alike. The
+floating-point operations of an update, over the time it takes, are set against this core's own
+float32 matrix products.
 """
 
 from __future__ import annotations
@@ -40,7 +43,9 @@ Contestant = Callable[[], int]  # takes a turn, and returns its steps
 
 def ours(agent: str, **settings: Any) -> Contestant:
     """One run in the compiled loop."""
-    batch = figure3.batch(agent, "recommended", [settings], seeds=1, episodes=10, levels=(2,), device="cpu")
+    batch = figure3.batch(
+        agent, "recommended", [settings], seeds=1, episodes=10, levels=(2,), device="cpu"
+    )
     programs = batch.compile()
     carry, until = programs.start(*batch.inputs), 0
 
@@ -55,7 +60,9 @@ def ours(agent: str, **settings: Any) -> Contestant:
 
 
 def ours_on_all_cores(agent: str, seeds: int) -> dict[str, float]:
-    """Steps per second of `train`, which spreads the seeds over threads; compilation is timed apart."""
+    """Steps per second of `train`, which spreads the seeds over threads; compilation is timed
+    apart.
+    """
 
     def timed() -> tuple[float, int]:
         start = perf_counter()
@@ -68,7 +75,9 @@ def ours_on_all_cores(agent: str, seeds: int) -> dict[str, float]:
 
 
 def gemm_rate() -> float:
-    """Float32 operations per second of the update's largest product, [256, 64] x [64, 64], one after another on one core."""
+    """Float32 operations per second of the update's largest product, [256, 64] x [64, 64], one
+    after another on one core.
+    """
     x, w = jnp.ones((BATCH, 64)), jnp.full((64, 64), 1.0 / 64)
     repeat = jax.jit(lambda x: jax.lax.fori_loop(0, 2000, lambda _, y: y @ w, x))
     repeat(x).block_until_ready()
@@ -81,11 +90,13 @@ def gemm_rate() -> float:
 
 
 def flops_of_update(batch: int = BATCH, hidden: tuple[int, ...] = HIDDEN) -> float:
-    """Multiplications and additions in the matrix products of one J&H update on `batch` transitions.
+    """Multiplications and additions in the matrix products of one J&H update on `batch`
+    transitions.
 
-    A forward pass is 1, a training pass 3 (forward, gradients of weights and of activations). Two critics are trained and their
-    targets evaluated, the actor is trained and evaluated; Hyde is trained and evaluated twice; RND's predictor is trained and
-    evaluated, and its target evaluated twice.
+    A forward pass is 1, a training pass 3 (forward, gradients of weights and of activations). Two
+    critics are trained and their targets evaluated, the actor is trained and evaluated; Hyde is
+    trained and evaluated twice; RND's predictor is trained and evaluated, and its target evaluated
+    twice.
     """
 
     def forward(sizes: tuple[int, ...]) -> float:
@@ -94,7 +105,9 @@ def flops_of_update(batch: int = BATCH, hidden: tuple[int, ...] = HIDDEN) -> flo
     jekyll = forward((EMBEDDED, *hidden, ACTIONS))
     hyde = forward((EMBEDDED, *configure("jekyll_hyde").hidden_hyde, ACTIONS))
     predictor, target = forward((20, 20, 20, 20)), forward((20, 20, 20))
-    return 2 * (3 + 1) * jekyll + (3 + 1) * jekyll + (3 + 2) * hyde + (3 + 1) * predictor + 2 * target
+    return (
+        2 * (3 + 1) * jekyll + (3 + 1) * jekyll + (3 + 2) * hyde + (3 + 1) * predictor + 2 * target
+    )
 
 
 def torch_jekyll_hyde() -> Contestant:  # noqa: PLR0915 (one script, as it would be written)
@@ -114,8 +127,15 @@ def torch_jekyll_hyde() -> Contestant:  # noqa: PLR0915 (one script, as it would
     wide = (EMBEDDED, *HIDDEN, ACTIONS)
     narrow = (EMBEDDED, *configure("jekyll_hyde").hidden_hyde, ACTIONS)
     actor, critics, slow = mlp(*wide), [mlp(*wide), mlp(*wide)], [mlp(*wide), mlp(*wide)]
-    hyde, hyde_slow, target, predictor = mlp(*narrow), mlp(*narrow), mlp(20, 20, 20), mlp(20, 20, 20, 20)
-    optimisers = {n: torch.optim.Adam(n.parameters(), lr=1e-3) for n in (actor, *critics, hyde, predictor)}
+    hyde, hyde_slow, target, predictor = (
+        mlp(*narrow),
+        mlp(*narrow),
+        mlp(20, 20, 20),
+        mlp(20, 20, 20, 20),
+    )
+    optimisers = {
+        n: torch.optim.Adam(n.parameters(), lr=1e-3) for n in (actor, *critics, hyde, predictor)
+    }
     env = FourRooms(level=2)
     features = torch.randn(env.mdp.n_states, EMBEDDED)
     ring = torch.zeros(40_000, 5)
@@ -139,7 +159,10 @@ def torch_jekyll_hyde() -> Contestant:  # noqa: PLR0915 (one script, as it would
         x, x_next, a = features[s.long()], features[following.long()], a.long()[:, None]
         with torch.no_grad():
             novelty = ((predictor(x_next) - target(x_next)) ** 2).sum(1)
-            hyde_goal = novelty + 0.9 * hyde_slow(x_next).gather(1, hyde(x_next).argmax(1, keepdim=True))[:, 0]
+            hyde_goal = (
+                novelty
+                + 0.9 * hyde_slow(x_next).gather(1, hyde(x_next).argmax(1, keepdim=True))[:, 0]
+            )
             q_next = torch.minimum(slow[0](x_next), slow[1](x_next))
             goal = r + 0.9 * discount * (actor(x_next).softmax(1) * q_next).sum(1)
         descend(hyde, ((hyde(x).gather(1, a)[:, 0] - hyde_goal) ** 2).mean())
@@ -156,7 +179,9 @@ def torch_jekyll_hyde() -> Contestant:  # noqa: PLR0915 (one script, as it would
     def step() -> None:
         nonlocal t, observation
         with torch.no_grad():
-            action = int(torch.distributions.Categorical(logits=actor(features[observation])).sample())
+            action = int(
+                torch.distributions.Categorical(logits=actor(features[observation])).sample()
+            )
         following, reward, terminated, truncated, _ = env.step(np.int64(action))
         ring[t] = torch.tensor([observation, action, reward, following, float(not terminated)])
         observation = env.reset()[0] if terminated or truncated else following
@@ -179,7 +204,12 @@ def peer_dqn(module: str) -> Contestant:
 
     library = importlib.import_module(module)
     env = gym.wrappers.FlattenObservation(FourRooms(level=2))
-    options = {"policy_kwargs": {"net_arch": list(HIDDEN)}, "buffer_size": 40_000, "batch_size": BATCH, "train_freq": 1}
+    options = {
+        "policy_kwargs": {"net_arch": list(HIDDEN)},
+        "buffer_size": 40_000,
+        "batch_size": BATCH,
+        "train_freq": 1,
+    }
     model = library.DQN("MlpPolicy", env, learning_starts=400, gradient_steps=1, seed=0, **options)
     model.learn(700)  # past the first updates, and past compilation where there is one
 
@@ -204,7 +234,9 @@ def rates(contestants: dict[str, Contestant]) -> dict[str, float]:
 
 def buffer_bytes() -> int:
     """Memory of both replay buffers of one run."""
-    batch = figure3.batch("jekyll_hyde", "recommended", seeds=1, episodes=10, levels=(2,), device="cpu")
+    batch = figure3.batch(
+        "jekyll_hyde", "recommended", seeds=1, episodes=10, levels=(2,), device="cpu"
+    )
     state = batch.compile().start(*batch.inputs).agent
     return sum(leaf.nbytes for leaf in jax.tree.leaves((state.everyone, state.hyde)))
 
@@ -229,26 +261,55 @@ def main() -> None:
     peak, flops = gemm_rate(), flops_of_update()
     os.sched_setaffinity(0, cores)
     # in a process of its own: the threads of this one stay on its core
-    report = subprocess.run([sys.executable, __file__, "all-cores", *agents], check=True, stdout=subprocess.PIPE, text=True).stdout
+    report = subprocess.run(
+        [sys.executable, __file__, "all-cores", *agents],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     many: dict[str, dict[str, float]] = json.loads(report)
     share = one_core["J&H, ours"] * flops / peak
     sizes = [("K", k, by_batch[f"{k}"], flops_of_update(2 * k)) for k in BATCHES]
-    sizes += [("width", width, by_width[f"{width}"], flops_of_update(hidden=(width, width))) for width in WIDTHS]
-    growth = [(what, n, f"{rate:.0f}", f"{work / 1e6:.1f}", f"{100 * rate * work / peak:.0f} %") for what, n, rate, work in sizes]
+    sizes += [
+        ("width", width, by_width[f"{width}"], flops_of_update(hidden=(width, width)))
+        for width in WIDTHS
+    ]
+    growth = [
+        (what, n, f"{rate:.0f}", f"{work / 1e6:.1f}", f"{100 * rate * work / peak:.0f} %")
+        for what, n, rate, work in sizes
+    ]
     text = "\n\n".join(
         [
             f"# Deep agents, steps per second\n\n{machine()}",
-            table(("one core, one seed", "steps/s", "J&H, ours is"), [
-                (name, f"{rate:.0f}", f"{one_core['J&H, ours'] / rate:.2f} times") for name, rate in one_core.items()]),
-            table((f"{len(cores)} cores, ten seeds", "steps/s in total", "compile, s"), [
-                (agents[agent], f"{row['steps_per_s']:.0f}", f"{row['compile_s']:.1f}") for agent, row in many.items()]),
-            table(("J&H", "", "steps/s", "MFLOP per update", "share of the product's rate"), growth),
+            table(
+                ("one core, one seed", "steps/s", "J&H, ours is"),
+                [
+                    (name, f"{rate:.0f}", f"{one_core['J&H, ours'] / rate:.2f} times")
+                    for name, rate in one_core.items()
+                ],
+            ),
+            table(
+                (f"{len(cores)} cores, ten seeds", "steps/s in total", "compile, s"),
+                [
+                    (agents[agent], f"{row['steps_per_s']:.0f}", f"{row['compile_s']:.1f}")
+                    for agent, row in many.items()
+                ],
+            ),
+            table(
+                ("J&H", "", "steps/s", "MFLOP per update", "share of the product's rate"), growth
+            ),
             f"One J&H update: {flops / 1e6:.1f} MFLOP in matrix products. This core multiplies [256, 64] by [64, 64] at "
             f"{peak / 1e9:.1f} GFLOP/s; J&H with everything around it runs at {100 * share:.0f} % of that. Both buffers of a "
             f"run take {buffer_bytes() / 1e6:.1f} MB.",
         ]
-    )  # fmt: skip
-    data = {"machine": machine(), "one_core": one_core, "all_cores": many, "batch": by_batch, "width": by_width}
+    )
+    data = {
+        "machine": machine(),
+        "one_core": one_core,
+        "all_cores": many,
+        "batch": by_batch,
+        "width": by_width,
+    }
     write("deep", {**data, "flops": flops, "gemm_flops_per_s": peak, "share": share}, text)
 
 

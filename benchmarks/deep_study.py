@@ -8,12 +8,14 @@
     fresh     `recommended` on a hundred seeds for a thousand episodes
     speed     steps per second in total at 1, 10, 100 and 1000 seeds
 
-    python benchmarks/deep_study.py --out DIR [--parts rules figure3 ...] [--levels 2] [--seeds 4] [--episodes 300]
+    python benchmarks/deep_study.py --out DIR [--parts rules figure3 ...] [--levels 2] [--seeds 4]
+    [--episodes 300]
 
-Needs JAX, Equinox, Optax, NumPy and SciPy, and runs from a checkout without installation. Each part writes DIR/PART.npz, anew after
-each of its calls, and its seconds to DIR/seconds.json; what is there is not run again. Arrays are named call/level/setting/what. A
-call holds both levels and all its settings; calls are compiled beside each other, then run one after another. Runs that diverge are
-kept and counted.
+Needs JAX, Equinox, Optax, NumPy and SciPy, and runs from a checkout without installation. Each part
+writes DIR/PART.npz, anew after each of its calls, and its seconds to DIR/seconds.json; what is
+there is not run again. Arrays are named call/level/setting/what. A call holds both levels and all
+its settings; calls are compiled beside each other, then run one after another. Runs that diverge
+are kept and counted.
 """
 
 from __future__ import annotations
@@ -82,7 +84,9 @@ DIAGNOSTICS: dict[str, Callable[[TrainResult], Any]] = {
 
 @dataclass(frozen=True)
 class Call:
-    """One compiled call: an agent with a configuration, numbers by label in place of its own, on both levels."""
+    """One compiled call: an agent with a configuration, numbers by label in place of its own, on
+    both levels.
+    """
 
     name: str
     agent: str
@@ -105,7 +109,15 @@ def rates(names: tuple[str, ...], values: tuple[float, ...]) -> dict[str, dict[s
 
 
 def rule_call(rule: str, fixed: Mapping[str, Any]) -> Call:
-    return Call(rule, "jekyll_hyde", "paper", {**fixed, "actor_rule": rule}, seeds=32, episodes=450, diagnosed=True)
+    return Call(
+        rule,
+        "jekyll_hyde",
+        "paper",
+        {**fixed, "actor_rule": rule},
+        seeds=32,
+        episodes=450,
+        diagnosed=True,
+    )
 
 
 def calls() -> dict[str, list[Call]]:
@@ -117,8 +129,18 @@ def calls() -> dict[str, list[Call]]:
         "rules": [rule_call(rule, {}) for rule in ACTOR_RULES],
         "critic": [rule_call(rule, sound) for rule in ACTOR_RULES],
         "ablation": [
-            Call("numbers", "jekyll_hyde", "recommended", settings=NUMBERS_BACK, seeds=32, episodes=400),
-            *(Call(name, "jekyll_hyde", "recommended", back, seeds=32, episodes=400) for name, back in CHOICES_BACK.items()),
+            Call(
+                "numbers",
+                "jekyll_hyde",
+                "recommended",
+                settings=NUMBERS_BACK,
+                seeds=32,
+                episodes=400,
+            ),
+            *(
+                Call(name, "jekyll_hyde", "recommended", back, seeds=32, episodes=400)
+                for name, back in CHOICES_BACK.items()
+            ),
         ],
         "figure3": [
             Call(f"{agent} {config}", agent, config)
@@ -127,7 +149,11 @@ def calls() -> dict[str, list[Call]]:
             if config != "recommended" or agent == "jekyll_hyde"
         ],
         "sweeps": [
-            Call("jekyll_hyde", "jekyll_hyde", settings={**rates(actor, RATES_JEKYLL), **rates(("eta_rnd",), RATES_RND)}),
+            Call(
+                "jekyll_hyde",
+                "jekyll_hyde",
+                settings={**rates(actor, RATES_JEKYLL), **rates(("eta_rnd",), RATES_RND)},
+            ),
             Call("ddqn", "ddqn", settings=rates(q, RATES)),
             Call("ddqn 64-64", "ddqn", fixed=wide, settings=rates(q, RATES)),
             Call("ddqn_rnd", "ddqn_rnd", settings={**rates(q, RATES), **weights}),
@@ -135,7 +161,9 @@ def calls() -> dict[str, list[Call]]:
             Call("sac", "sac", settings=rates(actor, RATES)),
             Call("sac_rnd", "sac_rnd", settings={**rates(actor, RATES), **weights}),
         ],
-        "fresh": [Call("jekyll_hyde recommended", "jekyll_hyde", "recommended", seeds=100, episodes=1000)],
+        "fresh": [
+            Call("jekyll_hyde recommended", "jekyll_hyde", "recommended", seeds=100, episodes=1000)
+        ],
     }
 
 
@@ -153,15 +181,32 @@ def arrays(call: Call, levels: tuple[int, ...], results: list[TrainResult]) -> d
             kept[f"{label}/{name}"] = getattr(result, name).astype(np.float32)
         kept[f"{label}/coverage_hyde"] = diagnostics.coverage(result, 1).astype(np.float32)
         if call.diagnosed:
-            kept |= {f"{label}/{name}": measure(result).astype(np.float32) for name, measure in DIAGNOSTICS.items()}
-            kept[f"{label}/pi"], kept[f"{label}/q"] = result.pi[:4, -1], result.q[:4, -1]  # pictures need a few runs only
+            kept |= {
+                f"{label}/{name}": measure(result).astype(np.float32)
+                for name, measure in DIAGNOSTICS.items()
+            }
+            kept[f"{label}/pi"], kept[f"{label}/q"] = (
+                result.pi[:4, -1],
+                result.q[:4, -1],
+            )  # pictures need a few runs only
             kept[f"{label}/arrivals"] = result.arrivals[:4, -1]
     return kept
 
 
-def run_part(part: str, todo: list[Call], out: Path, levels: tuple[int, ...], seeds: int | None, episodes: int | None) -> None:
-    """Compile the calls that are not stored yet beside each other, run them one after another, store after each."""
-    stored: dict[str, Any] = dict(np.load(out / f"{part}.npz")) if (out / f"{part}.npz").exists() else {}
+def run_part(
+    part: str,
+    todo: list[Call],
+    out: Path,
+    levels: tuple[int, ...],
+    seeds: int | None,
+    episodes: int | None,
+) -> None:
+    """Compile the calls that are not stored yet beside each other, run them one after another,
+    store after each.
+    """
+    stored: dict[str, Any] = (
+        dict(np.load(out / f"{part}.npz")) if (out / f"{part}.npz").exists() else {}
+    )
     todo = [call for call in todo if not any(name.startswith(f"{call.name}/") for name in stored)]
     batches = [call.batch(levels, seeds, episodes) for call in todo]
     start = perf_counter()
@@ -169,7 +214,13 @@ def run_part(part: str, todo: list[Call], out: Path, levels: tuple[int, ...], se
         programs = list(pool.map(Batch.compile, batches))
     compiled_s = perf_counter() - start
     print(f"{part}: {len(todo)} calls compiled in {compiled_s:.1f} s", flush=True)
-    note(out, part, "compilation of all calls, beside each other", compile_s=compiled_s, calls=len(todo))
+    note(
+        out,
+        part,
+        "compilation of all calls, beside each other",
+        compile_s=compiled_s,
+        calls=len(todo),
+    )
     for call, batch, compiled in zip(todo, batches, programs, strict=True):
         start = perf_counter()
         results = batch.run(compiled)
@@ -181,16 +232,23 @@ def run_part(part: str, todo: list[Call], out: Path, levels: tuple[int, ...], se
         (out / f"{part}.part").replace(out / f"{part}.npz")
         note(out, part, call.name, run_s=seconds, runs=len(results) * batch.seeds, steps=steps)
         solved = [float(result.solved()[:, -1].mean()) for result in results]
-        print(f"{part}: {call.name}: {seconds:.1f} s, solved {np.round(solved, 2)}, diverged "
-              f"{[int(result.diverged.sum()) for result in results]}", flush=True)  # fmt: skip
+        print(
+            f"{part}: {call.name}: {seconds:.1f} s, solved {np.round(solved, 2)}, diverged "
+            f"{[int(result.diverged.sum()) for result in results]}",
+            flush=True,
+        )
 
 
 def run_speed(out: Path) -> None:
-    """Steps per second of one batch at several sizes, past the warm-up; each size's seconds to compile, alone."""
+    """Steps per second of one batch at several sizes, past the warm-up; each size's seconds to
+    compile, alone.
+    """
     sizes = SIZES if jax.default_backend() == "gpu" else (1,)
     for agent in ("jekyll_hyde", "ddqn", "sac"):
         for seeds in sizes:
-            batch = figure3.batch(agent, "recommended", seeds=seeds, episodes=WARM + TIMED, seed=SEED, levels=(2,))
+            batch = figure3.batch(
+                agent, "recommended", seeds=seeds, episodes=WARM + TIMED, seed=SEED, levels=(2,)
+            )
             start = perf_counter()
             programs = batch.compile()
             compiled = perf_counter() - start
@@ -201,8 +259,19 @@ def run_speed(out: Path) -> None:
             carry = programs.run(models, carry, configs, jnp.int32(WARM + TIMED))
             steps = int(carry.agent.t.sum()) - before
             seconds = perf_counter() - start
-            note(out, "speed", f"{agent} {seeds}", compile_s=compiled, steps=steps, run_s=seconds, steps_per_s=steps / seconds)
-            print(f"speed: {agent}, {seeds} seeds: {steps / seconds:.0f} steps/s, compiled in {compiled:.1f} s", flush=True)
+            note(
+                out,
+                "speed",
+                f"{agent} {seeds}",
+                compile_s=compiled,
+                steps=steps,
+                run_s=seconds,
+                steps_per_s=steps / seconds,
+            )
+            print(
+                f"speed: {agent}, {seeds} seeds: {steps / seconds:.0f} steps/s, compiled in {compiled:.1f} s",
+                flush=True,
+            )
 
 
 def about() -> dict[str, str]:
@@ -223,7 +292,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--parts", nargs="+", choices=[*parts, "speed"], default=[*parts, "speed"])
     parser.add_argument("--only", nargs="+", help="only the calls of these names")
-    parser.add_argument("--levels", nargs="+", type=int, default=figure3.LEVELS, help="of Four Rooms")
+    parser.add_argument(
+        "--levels", nargs="+", type=int, default=figure3.LEVELS, help="of Four Rooms"
+    )
     parser.add_argument("--seeds", type=int, help="in place of each part's own")
     parser.add_argument("--episodes", type=int, help="in place of each part's own")
     options = parser.parse_args()
@@ -235,7 +306,9 @@ def main() -> None:
             run_speed(options.out)
         else:
             chosen = [call for call in parts[part] if not options.only or call.name in options.only]
-            run_part(part, chosen, options.out, tuple(options.levels), options.seeds, options.episodes)
+            run_part(
+                part, chosen, options.out, tuple(options.levels), options.seeds, options.episodes
+            )
         print(f"{part}: done in {perf_counter() - start:.0f} s", flush=True)
 
 

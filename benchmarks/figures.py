@@ -1,10 +1,12 @@
-"""What the paper's figures cost: the work that a store holds, and the core-hours that this machine's speed predicts for it.
+"""What the paper's figures cost: the work that a store holds, and the core-hours that this
+machine's speed predicts for it.
 
 python benchmarks/figures.py STORE
 
-Per experiment and series one run is timed on one core, twice, the second time counts; its speed, in environment steps (learning)
-or updates (planning) per second, is applied to all that the store has of the series, and to the size that the protocol asks for.
-Writes docs/results/costs.csv and docs/results/costs.md.
+Per experiment and series one run is timed on one core, twice, the second time counts; its speed, in
+environment steps (learning) or updates (planning) per second, is applied to all that the store has
+of the series, and to the size that the protocol asks for. Writes docs/results/costs.csv and
+docs/results/costs.md.
 """
 
 from __future__ import annotations
@@ -28,10 +30,16 @@ LONGEST = 20_000  # trajectories or updates of the run that is timed
 def speed(cell: Cell) -> float:
     """Steps or updates per second on one core."""
     name = methods.WORK[cell.method][0]
-    settings = {**cell.settings, name: min(LONGEST, methods.work_of(cell.method, cell.settings)), "target": None}
+    settings = {
+        **cell.settings,
+        name: min(LONGEST, methods.work_of(cell.method, cell.settings)),
+        "target": None,
+    }
     for _ in range(2):
         started = time.process_time()
-        row = methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)[0]
+        row = methods.run_block(
+            cell.method, cell.problem, settings, 0, range(1), lambda count: None
+        )[0]
         seconds = time.process_time() - started
     return float(row.get("steps") or row["end"]) / seconds
 
@@ -58,15 +66,21 @@ def main() -> None:
             full += seconds * experiment.runs * len(cells) / max(runs, 1)
         rows.append(
             {
-                "panels": " ".join(panels), "cells": len(experiment.cells), "runs": min(present), "asked for": experiment.runs,
-                "steps or updates": f"{work:.3g}", "core hours": f"{here / 3600:.3f}",
+                "panels": " ".join(panels),
+                "cells": len(experiment.cells),
+                "runs": min(present),
+                "asked for": experiment.runs,
+                "steps or updates": f"{work:.3g}",
+                "core hours": f"{here / 3600:.3f}",
                 "core hours at full size": f"{full / 3600:.3f}",
             }
-        )  # fmt: skip
+        )
         print(*rows[-1].values(), flush=True)
     hours = ("core hours", "core hours at full size")
     rows.append(
-        dict.fromkeys(rows[0], "") | {"panels": "all"} | {key: f"{sum(float(row[key]) for row in rows):.2f}" for key in hours}
+        dict.fromkeys(rows[0], "")
+        | {"panels": "all"}
+        | {key: f"{sum(float(row[key]) for row in rows):.2f}" for key in hours}
     )
     with (RESULTS / "costs.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))

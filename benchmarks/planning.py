@@ -1,7 +1,9 @@
-"""Exact policy updates per second: a straightforward NumPy script, plain C, and `jekyllhyde.plan`, on one core.
+"""Exact policy updates per second: a straightforward NumPy script, plain C, and `jekyllhyde.plan`,
+on one core.
 
-The three get the same MDP, make the same updates, and their returns are compared before anything is timed. Also: a batch on one and
-on two threads, the creation of a random MDP, and the cold start of the package and of the command line.
+The three get the same MDP, make the same updates, and their returns are compared before anything is
+timed. Also: a batch on one and on two threads, the creation of a random MDP, and the cold start of
+the package and of the command line.
 """
 
 from __future__ import annotations
@@ -42,14 +44,27 @@ BATCH_UPDATES = 500
 def build_c(folder: str) -> Callable[..., int]:
     """The `run` of planning.c, built by the system compiler."""
     library = Path(folder) / "planning.so"
-    command = ["cc", "-O3", "-march=native", "-std=gnu11", "-shared", "-fPIC", str(HERE / "planning.c"), "-o", str(library), "-lm"]
+    command = [
+        "cc",
+        "-O3",
+        "-march=native",
+        "-std=gnu11",
+        "-shared",
+        "-fPIC",
+        str(HERE / "planning.c"),
+        "-o",
+        str(library),
+        "-lm",
+    ]
     subprocess.run(command, check=True)
     run = ctypes.CDLL(str(library)).run
     run.restype = ctypes.c_int
     return run
 
 
-def in_c(run: Callable[..., int], mdp: FiniteMDP, settings: dict[str, Any], density: str, updates: int) -> Floats:
+def in_c(
+    run: Callable[..., int], mdp: FiniteMDP, settings: dict[str, Any], density: str, updates: int
+) -> Floats:
     """J before each update, from C."""
     real, J = ctypes.c_double, np.empty(updates)
     off = ~mdp.is_terminal / np.sum(~mdp.is_terminal)
@@ -59,48 +74,96 @@ def in_c(run: Callable[..., int], mdp: FiniteMDP, settings: dict[str, Any], dens
         return ctypes.c_void_p(array.ctypes.data)
 
     made = run(
-        mdp.n_states, mdp.n_actions, pointer(mdp.P.indptr), pointer(mdp.P.indices), pointer(mdp.P.data), pointer(mdp.r),
-        pointer(mdp.p0), real(mdp.gamma), pointer(off), real(o), real(1.0 if density == "undiscounted" else mdp.gamma),
-        int(settings["parametrization"] == "softmax"), real(settings["eta"]), real(settings["lam"]), updates, pointer(J),
-    )  # fmt: skip
+        mdp.n_states,
+        mdp.n_actions,
+        pointer(mdp.P.indptr),
+        pointer(mdp.P.indices),
+        pointer(mdp.P.data),
+        pointer(mdp.r),
+        pointer(mdp.p0),
+        real(mdp.gamma),
+        pointer(off),
+        real(o),
+        real(1.0 if density == "undiscounted" else mdp.gamma),
+        int(settings["parametrization"] == "softmax"),
+        real(settings["eta"]),
+        real(settings["lam"]),
+        updates,
+        pointer(J),
+    )
     assert made == updates, f"C stopped after {made} of {updates} updates"
     return J
 
 
 def compare(run: Callable[..., int], mdp: FiniteMDP, updates: int) -> list[dict[str, Any]]:
-    """One row per rule and density: updates per second of the three, after checking that they agree."""
+    """One row per rule and density: updates per second of the three, after checking that they
+    agree.
+    """
     dense = mdp.P.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
     rows = []
     for rule, settings in RULES.items():
         for density, options in DENSITIES.items():
 
-            def script(lean: bool = False, settings: dict[str, Any] = settings, density: str = density) -> Floats:
+            def script(
+                lean: bool = False, settings: dict[str, Any] = settings, density: str = density
+            ) -> Floats:
                 return baseline.run(
-                    dense, mdp.r, mdp.p0, mdp.gamma, mdp.is_terminal, density=density, o=0.5, updates=updates, lean=lean, **settings
+                    dense,
+                    mdp.r,
+                    mdp.p0,
+                    mdp.gamma,
+                    mdp.is_terminal,
+                    density=density,
+                    o=0.5,
+                    updates=updates,
+                    lean=lean,
+                    **settings,
                 )
 
             def lean_script() -> Floats:
                 return script(lean=True)
 
-            def plain_c(times: int = 1, settings: dict[str, Any] = settings, density: str = density) -> Floats:
+            def plain_c(
+                times: int = 1, settings: dict[str, Any] = settings, density: str = density
+            ) -> Floats:
                 return in_c(run, mdp, settings, density, times * updates)
 
-            def ours(times: int = 1, settings: dict[str, Any] = {**settings, **options}, density: str = density) -> Floats:  # noqa: B006
-                return jh.plan(mdp, density=density, updates=times * updates, **settings).J[: times * updates]
+            def ours(
+                times: int = 1,
+                settings: dict[str, Any] = {**settings, **options},
+                density: str = density,
+            ) -> Floats:  # noqa: B006
+                return jh.plan(mdp, density=density, updates=times * updates, **settings).J[
+                    : times * updates
+                ]
 
             expected = ours()
             for other in (script, lean_script, plain_c):
                 error = float(abs(other() - expected).max())
-                assert error <= AGREEMENT, f"{other.__name__}: {mdp.name}, {rule}, {density}: J differs by {error:.1e}"
+                assert error <= AGREEMENT, (
+                    f"{other.__name__}: {mdp.name}, {rule}, {density}: J differs by {error:.1e}"
+                )
             scripts = interleaved({"script": script, "lean": lean_script}, REPETITIONS)
-            fast = interleaved({"C": partial(plain_c, LONGER), "ours": partial(ours, LONGER)}, REPETITIONS)
+            fast = interleaved(
+                {"C": partial(plain_c, LONGER), "ours": partial(ours, LONGER)}, REPETITIONS
+            )
             rates = {name: updates / value for name, value in scripts.items()}
             rates |= {name: LONGER * updates / value for name, value in fast.items()}
             comparison = {
-                "times_script": rates["ours"] / rates["script"], "times_lean": rates["ours"] / rates["lean"],
+                "times_script": rates["ours"] / rates["script"],
+                "times_lean": rates["ours"] / rates["lean"],
                 "share_of_C": rates["ours"] / rates["C"],
-            }  # fmt: skip
-            rows.append({"mdp": mdp.name, "rule": rule, "density": density, "updates": updates, **rates, **comparison})
+            }
+            rows.append(
+                {
+                    "mdp": mdp.name,
+                    "rule": rule,
+                    "density": density,
+                    "updates": updates,
+                    **rates,
+                    **comparison,
+                }
+            )
     return rows
 
 
@@ -113,7 +176,12 @@ def batch(cores: set[int]) -> dict[str, float]:
         with suppress(jh.InputError):  # no goal above gamma^50: take the next seed
             mdps.append(jh.garnet(50, 4, 2, seed=seed))
         seed += 1
-    settings: dict[str, Any] = {"parametrization": "softmax", "density": "pg", "eta": 10.0, "updates": BATCH_UPDATES}
+    settings: dict[str, Any] = {
+        "parametrization": "softmax",
+        "density": "pg",
+        "eta": 10.0,
+        "updates": BATCH_UPDATES,
+    }
     jh.plan(mdps[:2], threads=2, **settings)
     best: dict[str, float] = {}
     for _ in range(3):
@@ -121,10 +189,18 @@ def batch(cores: set[int]) -> dict[str, float]:
             before = process_time()
             wall = seconds(partial(jh.plan, mdps, threads=threads, **settings))
             if wall < best.get(f"wall {threads}", np.inf):  # the least disturbed of three
-                best |= {f"wall {threads}": wall, f"cores {threads}": (process_time() - before) / wall}
+                best |= {
+                    f"wall {threads}": wall,
+                    f"cores {threads}": (process_time() - before) / wall,
+                }
     total = 1000 * BATCH_UPDATES
     rates = {f"{n} threads": total / best[f"wall {n}"] for n in (1, 2)}
-    return {**rates, "ratio": best["wall 1"] / best["wall 2"], "cores got by 1": best["cores 1"], "cores got by 2": best["cores 2"]}
+    return {
+        **rates,
+        "ratio": best["wall 1"] / best["wall 2"],
+        "cores got by 1": best["cores 1"],
+        "cores got by 2": best["cores 2"],
+    }
 
 
 def creation() -> float:
@@ -134,25 +210,47 @@ def creation() -> float:
 
 
 def fresh(command: list[str], cache: str) -> tuple[float, float]:
-    """Wall and processor seconds of a command in a fresh process whose compiled kernels are kept in `cache`."""
+    """Wall and processor seconds of a command in a fresh process whose compiled kernels are kept in
+    `cache`.
+    """
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     before = os.times()
-    wall = seconds(lambda: subprocess.run(command, check=True, env=environment, capture_output=True))
+    wall = seconds(
+        lambda: subprocess.run(command, check=True, env=environment, capture_output=True)
+    )
     after = os.times()
-    return wall, after.children_user + after.children_system - before.children_user - before.children_system
+    return (
+        wall,
+        after.children_user + after.children_system - before.children_user - before.children_system,
+    )
 
 
 def cold_start() -> dict[str, tuple[float, float]]:
-    """The import, and the first and later `plan` on the chain, each in fresh processes; the least disturbed run of each."""
+    """The import, and the first and later `plan` on the chain, each in fresh processes; the least
+    disturbed run of each.
+    """
     python = [sys.executable, "-c"]
     numbers = {
         "python alone": min(fresh([*python, "pass"], tempfile.gettempdir()) for _ in range(5)),
-        "import jekyllhyde, python included": min(fresh([*python, "import jekyllhyde"], tempfile.gettempdir()) for _ in range(7)),
-        **first_and_later([*python, "import jekyllhyde as jh; jh.plan(jh.chain(10), updates=1000)"], "plan(chain) in Python"),
+        "import jekyllhyde, python included": min(
+            fresh([*python, "import jekyllhyde"], tempfile.gettempdir()) for _ in range(7)
+        ),
+        **first_and_later(
+            [*python, "import jekyllhyde as jh; jh.plan(jh.chain(10), updates=1000)"],
+            "plan(chain) in Python",
+        ),
     }
     command = Path(sys.executable).with_name("jh")
-    works = command.exists() and subprocess.run([command, "plan", "chain"], capture_output=True, check=False).returncode == 0
-    return {**numbers, **first_and_later([str(command), "plan", "chain"], "jh plan chain")} if works else numbers
+    works = (
+        command.exists()
+        and subprocess.run([command, "plan", "chain"], capture_output=True, check=False).returncode
+        == 0
+    )
+    return (
+        {**numbers, **first_and_later([str(command), "plan", "chain"], "jh plan chain")}
+        if works
+        else numbers
+    )
 
 
 def first_and_later(command: list[str], label: str) -> dict[str, tuple[float, float]]:
@@ -170,25 +268,58 @@ def main() -> None:
     cores = pin_to_one_core()
     with tempfile.TemporaryDirectory() as folder:
         run = build_c(folder)
-        rows = compare(run, jh.garnet(50, 4, 2, seed=0), 250) + compare(run, jh.chain(10, beta=0.95), 750)
+        rows = compare(run, jh.garnet(50, 4, 2, seed=0), 250) + compare(
+            run, jh.chain(10, beta=0.95), 750
+        )
     created = creation()
     threads = batch(cores)
     start = cold_start()
     lines = [
-        [r["mdp"], r["rule"], r["density"], *(f"{r[name]:,.0f}" for name in ("script", "lean", "C", "ours")),
-         f"{r['times_script']:.0f}", f"{r['times_lean']:.0f}", f"{r['share_of_C']:.2f}"] for r in rows
-    ]  # fmt: skip
-    columns = ["MDP", "update", "density", "script", "lean script", "C", "jekyllhyde", "x script", "x lean", "share of C"]
+        [
+            r["mdp"],
+            r["rule"],
+            r["density"],
+            *(f"{r[name]:,.0f}" for name in ("script", "lean", "C", "ours")),
+            f"{r['times_script']:.0f}",
+            f"{r['times_lean']:.0f}",
+            f"{r['share_of_C']:.2f}",
+        ]
+        for r in rows
+    ]
+    columns = [
+        "MDP",
+        "update",
+        "density",
+        "script",
+        "lean script",
+        "C",
+        "jekyllhyde",
+        "x script",
+        "x lean",
+        "share of C",
+    ]
     cold = [[name, f"{wall:.2f}", f"{cpu:.2f}"] for name, (wall, cpu) in start.items()]
-    text = "\n".join([
-        f"Updates per second on one core, evaluation included ({where}).", "", table(columns, lines), "",
-        f"Batch of 1000 garnets of 50 states, {BATCH_UPDATES} updates each: {threads['1 threads']:,.0f} updates/s on one thread, "
-        f"{threads['2 threads']:,.0f} on two ({threads['ratio']:.2f} times); "
-        f"the machine gave them {threads['cores got by 1']:.2f} and {threads['cores got by 2']:.2f} cores.",
-        f"Creating garnet(100, 4, 2) with its goal search: {1000 * created:.1f} ms.", "",
-        table(["cold start", "seconds", "of the processor"], cold),
-    ])  # fmt: skip
-    data = {"machine": where, "updates_per_second": rows, "batch": threads, "garnet_100_seconds": created, "cold_start": start}
+    text = "\n".join(
+        [
+            f"Updates per second on one core, evaluation included ({where}).",
+            "",
+            table(columns, lines),
+            "",
+            f"Batch of 1000 garnets of 50 states, {BATCH_UPDATES} updates each: {threads['1 threads']:,.0f} updates/s on one thread, "
+            f"{threads['2 threads']:,.0f} on two ({threads['ratio']:.2f} times); "
+            f"the machine gave them {threads['cores got by 1']:.2f} and {threads['cores got by 2']:.2f} cores.",
+            f"Creating garnet(100, 4, 2) with its goal search: {1000 * created:.1f} ms.",
+            "",
+            table(["cold start", "seconds", "of the processor"], cold),
+        ]
+    )
+    data = {
+        "machine": where,
+        "updates_per_second": rows,
+        "batch": threads,
+        "garnet_100_seconds": created,
+        "cold_start": start,
+    }
     write("planning", data, text)
 
 

@@ -1,8 +1,10 @@
-"""Tabular learning: environment steps per second of NumPy scripts, plain C, and `jekyllhyde.learn`, on one core.
+"""Tabular learning: environment steps per second of NumPy scripts, plain C, and `jekyllhyde.learn`,
+on one core.
 
-All do the same work per step, exact evaluations included (1000 of them over a run); C draws the same random numbers as
-the library, and their returns are compared before anything is timed. Times are processor seconds of the thread. Also: one and
-two cores, growth with states and with replay, the structure behind replay, compilation, Gymnasium's environments.
+All do the same work per step, exact evaluations included (1000 of them over a run); C draws the
+same random numbers as the library, and their returns are compared before anything is timed. Times
+are processor seconds of the thread. Also: one and two cores, growth with states and with replay,
+the structure behind replay, compilation, Gymnasium's environments.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ import numpy as np  # isort: skip
 import jekyllhyde as jh  # isort: skip
 from jekyllhyde.jit import kernel  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy  # isort: skip
+
+# isort: skip
+from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.arrays import SIZE_JEKYLL, TRAJECTORIES, edges_of, problem_of  # isort: skip
 from jekyllhyde.tabular.learn import _Plan, _scratch, _trace, evaluation_times, learn  # isort: skip
 from jekyllhyde.tabular.loop import advance  # isort: skip
@@ -42,7 +46,21 @@ class CMdp(ctypes.Structure):
 
     _fields_ = [
         *[(name, ctypes.c_int) for name in ("S", "A", "E", "horizon")],
-        *[(name, ctypes.c_void_p) for name in ("first", "s", "a", "next", "p", "cdf", "r", "discount", "r_mean", "terminal")],
+        *[
+            (name, ctypes.c_void_p)
+            for name in (
+                "first",
+                "s",
+                "a",
+                "next",
+                "p",
+                "cdf",
+                "r",
+                "discount",
+                "r_mean",
+                "terminal",
+            )
+        ],
         ("gamma", ctypes.c_double),
     ]
 
@@ -51,7 +69,18 @@ def build_c(folder: str) -> ctypes.CDLL:
     """tabular.c, built by the system compiler."""
     library = Path(folder) / "tabular.so"
     subprocess.run(
-        ["cc", "-O3", "-march=native", "-std=gnu11", "-shared", "-fPIC", str(HERE / "tabular.c"), "-o", str(library), "-lm"],
+        [
+            "cc",
+            "-O3",
+            "-march=native",
+            "-std=gnu11",
+            "-shared",
+            "-fPIC",
+            str(HERE / "tabular.c"),
+            "-o",
+            str(library),
+            "-lm",
+        ],
         check=True,
     )
     loaded = ctypes.CDLL(str(library))
@@ -59,22 +88,54 @@ def build_c(folder: str) -> ctypes.CDLL:
     return loaded
 
 
-def in_c(library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> tuple[int, Floats]:
+def in_c(
+    library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int
+) -> tuple[int, Floats]:
     """Steps made, and Jekyll's return at the protocol's times."""
-    edges, problem, words, A = edges_of(mdp), problem_of(mdp, 100), stream(0, 0), np.uint32(mdp.n_actions)
+    edges, problem, words, A = (
+        edges_of(mdp),
+        problem_of(mdp, 100),
+        stream(0, 0),
+        np.uint32(mdp.n_actions),
+    )
     arrays = [
-        *(x.astype(np.int32) for x in (edges.first, edges.row // A, edges.pair % A, edges.next // A)),
-        mdp.P.data, problem.cdf, edges.r, edges.discount, mdp.r, mdp.is_terminal,
-    ]  # fmt: skip
-    model = CMdp(mdp.n_states, mdp.n_actions, len(edges.r), 100, *(x.ctypes.data for x in arrays), mdp.gamma)
-    J, real, size = np.empty(4 * len(evaluation_times(trajectories))), ctypes.c_double, ctypes.c_int64
+        *(
+            x.astype(np.int32)
+            for x in (edges.first, edges.row // A, edges.pair % A, edges.next // A)
+        ),
+        mdp.P.data,
+        problem.cdf,
+        edges.r,
+        edges.discount,
+        mdp.r,
+        mdp.is_terminal,
+    ]
+    model = CMdp(
+        mdp.n_states, mdp.n_actions, len(edges.r), 100, *(x.ctypes.data for x in arrays), mdp.gamma
+    )
+    J, real, size = (
+        np.empty(4 * len(evaluation_times(trajectories))),
+        ctypes.c_double,
+        ctypes.c_int64,
+    )
     common = (ctypes.byref(model), size(trajectories), size(max(1, trajectories // 1000)))
     ends = (ctypes.c_void_p(words.ctypes.data), ctypes.c_void_p(J.ctypes.data))
     if isinstance(agent, TabularJekyllHyde):
         hyde_eta = agent.option("hyde_eta")
-        steps = library.jekyll_hyde(*common, agent.batch, real(1.0), real(0.1), real(hyde_eta), real(100.0), real(0.5), *ends)
+        steps = library.jekyll_hyde(
+            *common,
+            agent.batch,
+            real(1.0),
+            real(0.1),
+            real(hyde_eta),
+            real(100.0),
+            real(0.5),
+            *ends,
+        )
         return steps, J[: 2 * len(evaluation_times(trajectories)) : 2]
-    return library.policy_gradient(*common, real(1.0), real(0.1), *ends), J[: len(evaluation_times(trajectories))]
+    return library.policy_gradient(*common, real(1.0), real(0.1), *ends), J[
+        : len(evaluation_times(trajectories))
+    ]
 
 
 def softmax(theta: Floats) -> Floats:
@@ -83,12 +144,16 @@ def softmax(theta: Floats) -> Floats:
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: int, style: str) -> int:
-    """The published algorithms as one would script them: dense tables, lists for the buffers, NumPy's `choice` for every draw.
+def in_numpy(
+    mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: int, style: str
+) -> int:
+    """The published algorithms as one would script them: dense tables, lists for the buffers,
+    NumPy's `choice` for every draw.
 
-    The styles differ in how they make the policy after an actor's update and in how they evaluate it. "script": a distribution
-    for each state in turn, and an (S A) x (S A) inverse. "vectorized": softmax of the whole table, and the same inverse.
-    "lean": softmax of the row that changed, and an S x S solve.
+    The styles differ in how they make the policy after an actor's update and in how they evaluate
+    it. "script": a distribution for each state in turn, and an (S A) x (S A) inverse. "vectorized":
+    softmax of the whole table, and the same inverse. "lean": softmax of the row that changed, and
+    an S x S solve.
     """
     rng = np.random.default_rng(0)
     S, A, gamma, batch = mdp.n_states, mdp.n_actions, mdp.gamma, agent.batch
@@ -102,7 +167,11 @@ def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: in
     while done < trajectories:
         s = 0
         for k in range(100):
-            a = rng.choice(np.flatnonzero(q_hyde[s] == q_hyde[s].max())) if is_hyde else rng.choice(A, p=pi[s])
+            a = (
+                rng.choice(np.flatnonzero(q_hyde[s] == q_hyde[s].max()))
+                if is_hyde
+                else rng.choice(A, p=pi[s])
+            )
             s_next = rng.choice(S, p=P[s, a])
             buffers[is_hyde].append((s, a))
             counts[s, a, s_next] += 1
@@ -117,10 +186,14 @@ def in_numpy(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, cadence: in
                     x, b = buffer[rng.integers(len(buffer))]
                     y = rng.choice(S, p=counts[x, b] / n[x, b])
                 bootstrap = 0.0 if mdp.is_terminal[y] else gamma
-                q[x, b] += agent.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
+                q[x, b] += (
+                    agent.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
+                )
                 if with_hyde:
                     bonus = np.sqrt(np.log(done + 1) / (n[x, b] + 0.001))
-                    value = q_hyde[x, b] + agent.option("hyde_eta") / batch * (bonus + bootstrap * q_hyde[y].max() - q_hyde[x, b])
+                    value = q_hyde[x, b] + agent.option("hyde_eta") / batch * (
+                        bonus + bootstrap * q_hyde[y].max() - q_hyde[x, b]
+                    )
                     q_hyde[x, b] = min(value, 1.0)
                 theta[x] += step * pi[x] * (q[x] - np.dot(pi[x], q[x]))
                 if style == "script":
@@ -201,10 +274,16 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
         found = [{key: rate(trial) for key, trial in trials.items()} for _ in range(REPETITIONS)]
         middle = {key: median(one[key] for one in found) for key in trials}
         times = {key: median(one["ours"] / one[key] for one in found) for key in (*STYLES, "C")}
-        rows.append([
-            name, *(f"{middle[style]:,.0f}" for style in STYLES), f"{middle['C'] / 1e6:.2f} M", f"{middle['ours'] / 1e6:.2f} M",
-            *(f"{times[style]:,.0f}" for style in STYLES), f"{times['C']:.2f}",
-        ])  # fmt: skip
+        rows.append(
+            [
+                name,
+                *(f"{middle[style]:,.0f}" for style in STYLES),
+                f"{middle['C'] / 1e6:.2f} M",
+                f"{middle['ours'] / 1e6:.2f} M",
+                *(f"{times[style]:,.0f}" for style in STYLES),
+                f"{times['C']:.2f}",
+            ]
+        )
         data.append({"case": name, "rates": middle, "ours_over": times})
         print(rows[-1], flush=True)
     return rows, data
@@ -212,21 +291,40 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
 
 def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> float:
     """Steps per processor second without evaluation, after a replay of `prefill` transitions."""
-    state, edges, problem = initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0), edges_of(mdp), problem_of(mdp, 100)
-    trace = _trace(_Plan(agent, 1, 0, 100, None, "both", lambda n: None), mdp)._replace(at=np.array([10**15]))
+    state, edges, problem = (
+        initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0),
+        edges_of(mdp),
+        problem_of(mdp, 100),
+    )
+    trace = _trace(_Plan(agent, 1, 0, 100, None, "both", lambda n: None), mdp)._replace(
+        at=np.array([10**15])
+    )
     make_room(state, agent, prefill + steps + 10**5)
     state.clock[[SIZE_JEKYLL, TRAJECTORIES]] = prefill, 1000
     rng = np.random.default_rng(0)
     state.log[0, :prefill] = rng.integers(len(edges.r), size=prefill, dtype=np.uint32)
-    state.tables.n.reshape(-1)[:] = np.bincount(edges.pair[state.log[0, :prefill]], minlength=state.tables.n.size)
+    state.tables.n.reshape(-1)[:] = np.bincount(
+        edges.pair[state.log[0, :prefill]], minlength=state.tables.n.size
+    )
     edges.seen[:] = np.bincount(state.log[0, :prefill], minlength=len(edges.r))
 
     def go(count: int) -> int:
         jekyll, hyde, buffers, options = bundles(agent, state, mdp.gamma, mdp.n_actions, count)
         advance(
-            problem, edges, state.tables, jekyll, hyde, buffers, options, state.words, state.clock, state.sums, trace,
-            _scratch(mdp, 0), count,
-        )  # fmt: skip
+            problem,
+            edges,
+            state.tables,
+            jekyll,
+            hyde,
+            buffers,
+            options,
+            state.words,
+            state.clock,
+            state.sums,
+            trace,
+            _scratch(mdp, 0),
+            count,
+        )
         return count
 
     go(10**5)
@@ -243,9 +341,14 @@ def follow(successor: Any, steps: int) -> int:
 
 
 def latency(size: float, steps: int = 2 * 10**6) -> float:
-    """Nanoseconds of one dependent load at a random place of a table of `size` bytes, one per cache line of 64."""
+    """Nanoseconds of one dependent load at a random place of a table of `size` bytes, one per cache
+    line of 64.
+    """
     lines = max(int(size / 64), 2)
-    order, successor = np.random.default_rng(0).permutation(lines) * 8, np.zeros(lines * 8, dtype=np.int64)
+    order, successor = (
+        np.random.default_rng(0).permutation(lines) * 8,
+        np.zeros(lines * 8, dtype=np.int64),
+    )
     successor[order] = np.roll(order, 1)
     follow(successor, lines)
     start = thread_time()
@@ -254,7 +357,9 @@ def latency(size: float, steps: int = 2 * 10**6) -> float:
 
 
 def growth() -> tuple[list[list[Any]], list[list[Any]]]:
-    """Steps per second over states and over replay, without evaluation, beside the latency of memory of that size."""
+    """Steps per second over states and over replay, without evaluation, beside the latency of
+    memory of that size.
+    """
     agent = TabularJekyllHyde(hyde_eta=1.0)
     by_states = []
     for n in (10, 100, 10_000, 1_000_000):
@@ -262,11 +367,22 @@ def growth() -> tuple[list[list[Any]], list[list[Any]]]:
         found = raw_rate(mdp, agent, 10**6, 10**6)
         tables = initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0).tables
         size = sum(x.nbytes for x in (*tables, *edges_of(mdp), *problem_of(mdp, 100)[:-1]))
-        by_states.append([f"{n:,}", f"{found / 1e6:.2f} M", f"{1e9 / found:,.0f}", in_words(size), f"{latency(size):.1f}"])
+        by_states.append(
+            [
+                f"{n:,}",
+                f"{found / 1e6:.2f} M",
+                f"{1e9 / found:,.0f}",
+                in_words(size),
+                f"{latency(size):.1f}",
+            ]
+        )
         print(by_states[-1], flush=True)
     by_replay = []
     for size in (10**5, 10**6, 10**7, 10**8):
-        rates = [raw_rate(mdp, agent, size, 10**6) for mdp in (jh.chain(10, beta=0.8), jh.garnet(100, 4, 2, seed=1))]
+        rates = [
+            raw_rate(mdp, agent, size, 10**6)
+            for mdp in (jh.chain(10, beta=0.8), jh.garnet(100, 4, 2, seed=1))
+        ]
         cells = [f"{x / 1e6:.2f} M" for x in rates] + [f"{1e9 / x:,.0f}" for x in rates]
         by_replay.append([f"{size:,}", *cells, in_words(4 * size), f"{latency(4 * size):.1f}"])
         print(by_replay[-1], flush=True)
@@ -307,8 +423,12 @@ def draw_from_tree(pairs: Any, tree: Any, size: int, steps: int, words: Words) -
 
 
 @kernel
-def draw_from_alias(pairs: Any, counts: Any, threshold: Any, alias: Any, tail: Any, steps: int, words: Words) -> int:
-    """The same with an alias table of counts and a tail of the latest pairs; full, the tail goes into the table."""
+def draw_from_alias(
+    pairs: Any, counts: Any, threshold: Any, alias: Any, tail: Any, steps: int, words: Words
+) -> int:
+    """The same with an alias table of counts and a tail of the latest pairs; full, the tail goes
+    into the table.
+    """
     total, n, in_tail, in_table = 0, len(counts), 0, int(counts.sum())
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(steps):
@@ -372,7 +492,9 @@ def structures(steps: int = 10**6) -> list[list[Any]]:
             trials: list[Callable[[], int]] = [
                 lambda: draw_from_log(pairs, log, size, steps, words),  # noqa: B023
                 lambda: draw_from_tree(pairs, tree, size, steps, words),  # noqa: B023
-                lambda: draw_from_alias(pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words),  # noqa: B023
+                lambda: draw_from_alias(
+                    pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words
+                ),  # noqa: B023
             ]
             cells = []
             for trial in trials:
@@ -400,14 +522,36 @@ def two_cores() -> float:
 
 
 CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, float], int]] = [
-    ("FrozenLake-v1", {"map_name": "8x8"},
-     {"epsilon": 0.5, "eta": 1.0, "eta_c": 0.5, "hyde_eta": 0.2, "hyde_q0": 100.0, "batch": 16, "parametrization": "direct"},
-     {"step": 0.1, "explore": 0.1}, 300_000),
-    ("Taxi-v4", {}, {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"},
-     {"step": 0.5, "explore": 0.1}, 200_000),
-    ("CliffWalking-v1", {"max_episode_steps": 200}, {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4},
-     {"step": 0.5, "explore": 0.1}, 60_000),
-]  # fmt: skip
+    (
+        "FrozenLake-v1",
+        {"map_name": "8x8"},
+        {
+            "epsilon": 0.5,
+            "eta": 1.0,
+            "eta_c": 0.5,
+            "hyde_eta": 0.2,
+            "hyde_q0": 100.0,
+            "batch": 16,
+            "parametrization": "direct",
+        },
+        {"step": 0.1, "explore": 0.1},
+        300_000,
+    ),
+    (
+        "Taxi-v4",
+        {},
+        {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"},
+        {"step": 0.5, "explore": 0.1},
+        200_000,
+    ),
+    (
+        "CliffWalking-v1",
+        {"max_episode_steps": 200},
+        {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4},
+        {"step": 0.5, "explore": 0.1},
+        60_000,
+    ),
+]
 
 
 def q_learning(env: Any, steps: int, step: float, explore: float, seed: int) -> Floats:
@@ -416,7 +560,11 @@ def q_learning(env: Any, steps: int, step: float, explore: float, seed: int) -> 
     q = np.zeros((env.observation_space.n, env.action_space.n))
     s, _ = env.reset(seed=seed)
     for _ in range(steps):
-        a = rng.integers(q.shape[1]) if rng.random() < explore else rng.choice(np.flatnonzero(q[s] == q[s].max()))
+        a = (
+            rng.integers(q.shape[1])
+            if rng.random() < explore
+            else rng.choice(np.flatnonzero(q[s] == q[s].max()))
+        )
         s_next, r, terminated, truncated, _ = env.step(int(a))
         q[s, a] += step * (r + (0.0 if terminated else 0.99) * q[s_next].max() - q[s, a])
         s = s_next
@@ -426,7 +574,9 @@ def q_learning(env: Any, steps: int, step: float, explore: float, seed: int) -> 
 
 
 def clients(seeds: int = 5) -> list[list[Any]]:
-    """Exact return of the greedy policy after as many steps: the optimum, J&H and Q-learning, mean and range over seeds."""
+    """Exact return of the greedy policy after as many steps: the optimum, J&H and Q-learning, mean
+    and range over seeds.
+    """
     import gymnasium
 
     rows = []
@@ -442,11 +592,18 @@ def clients(seeds: int = 5) -> list[list[Any]]:
         found: dict[str, list[float]] = {"jekyll-hyde": [], "q-learning": []}
         for seed in range(seeds):
             agent = TabularJekyllHyde(
-                **settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf, seed=seed
+                **settings,
+                normalization="none",
+                density="undiscounted",
+                bonus="count",
+                hyde_clip=np.inf,
+                seed=seed,
             )
             agent.learn(gymnasium.make(name, **options), steps)
             found["jekyll-hyde"].append(score(agent.pi))
-            found["q-learning"].append(score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed)))
+            found["q-learning"].append(
+                score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed))
+            )
         cells = [f"{np.mean(x):.3f} ({min(x):.3f} to {max(x):.3f})" for x in found.values()]
         rows.append([name, f"{steps:,}", f"{mdp.J_star:.3f}", *cells])
         print(rows[-1], flush=True)
@@ -465,13 +622,19 @@ print(time.process_time())
 
 
 def first_use() -> tuple[float, float]:
-    """Processor seconds of a first short training with J&H, PG and PG with entropy: compiling, and from the cache."""
+    """Processor seconds of a first short training with J&H, PG and PG with entropy: compiling, and
+    from the cache.
+    """
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
         times = [
             float(
                 subprocess.run(
-                    [sys.executable, "-c", FIRST_USE], env=environment, capture_output=True, check=True, text=True
+                    [sys.executable, "-c", FIRST_USE],
+                    env=environment,
+                    capture_output=True,
+                    check=True,
+                    text=True,
                 ).stdout
             )
             for _ in range(2)
@@ -487,23 +650,54 @@ def main() -> None:
     speedup = two_cores() if len(os.sched_getaffinity(0)) > 1 else float("nan")
     cold, warm = first_use()
     by_client = clients()
-    text = "\n\n".join([
-        f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
-        table(["case", *STYLES, "C", "jekyllhyde", *(f"times {style}" for style in STYLES), "share of C"], rows),
-        f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s"
-        f" of processor time; from the cache: {warm:.2f} s.",
-        "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
-        table(["states", "steps per second", "ns per step", "tables of a run", "ns of a load in that size"], by_states),
-        "Growth with replay:",
-        table(
-            ["transitions", "chain 10", "random 100", "ns per step", "ns per step", "log of a run", "ns of a load in that size"],
-            by_replay,
-        ),
-        "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: ns to store one and draw one:",
-        table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
-        "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds (lowest to highest):",
-        table(["environment", "steps", "optimum", "J&H", "Q-learning, epsilon-greedy"], by_client),
-    ])  # fmt: skip
+    text = "\n\n".join(
+        [
+            f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
+            table(
+                [
+                    "case",
+                    *STYLES,
+                    "C",
+                    "jekyllhyde",
+                    *(f"times {style}" for style in STYLES),
+                    "share of C",
+                ],
+                rows,
+            ),
+            f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s"
+            f" of processor time; from the cache: {warm:.2f} s.",
+            "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
+            table(
+                [
+                    "states",
+                    "steps per second",
+                    "ns per step",
+                    "tables of a run",
+                    "ns of a load in that size",
+                ],
+                by_states,
+            ),
+            "Growth with replay:",
+            table(
+                [
+                    "transitions",
+                    "chain 10",
+                    "random 100",
+                    "ns per step",
+                    "ns per step",
+                    "log of a run",
+                    "ns of a load in that size",
+                ],
+                by_replay,
+            ),
+            "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: ns to store one and draw one:",
+            table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
+            "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds (lowest to highest):",
+            table(
+                ["environment", "steps", "optimum", "J&H", "Q-learning, epsilon-greedy"], by_client
+            ),
+        ]
+    )
     write(
         "tabular",
         {

@@ -1,4 +1,6 @@
-"""Sphinx configuration: MyST pages, API from docstrings, mathematics as MathML so that pages need no network."""
+"""Sphinx configuration: MyST pages, API from docstrings, mathematics as MathML so that pages need
+no network.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +41,21 @@ def _block(self: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
-def _as_written(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text with shapes and formulas: the first paragraph is prose, the rest is shown as it stands."""
+def _as_written(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Docstrings are plain text with shapes and formulas: the first paragraph is prose, the rest is
+    shown as it stands.
+    """
     end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-    prose = [line.replace("|", "\\|").replace("*", "\\*").replace("_ ", "\\_ ") for line in lines[:end]]
-    rest = ["", "::", "", *("   " + line for line in lines[end:]), ""] if any(line.strip() for line in lines[end:]) else []
+    prose = [
+        line.replace("|", "\\|").replace("*", "\\*").replace("_ ", "\\_ ") for line in lines[:end]
+    ]
+    rest = (
+        ["", "::", "", *("   " + line for line in lines[end:]), ""]
+        if any(line.strip() for line in lines[end:])
+        else []
+    )
     lines[:] = prose + rest
 
 

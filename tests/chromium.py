@@ -1,4 +1,6 @@
-"""A headless Chromium for tests, driven over its DevTools pipe: messages are JSON, each ended by a null byte."""
+"""A headless Chromium for tests, driven over its DevTools pipe: messages are JSON, each ended by a
+null byte.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,30 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PROGRAM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
 # The browser reads commands from descriptor 3 and answers on 4.
 _START = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
 
 
 class Chromium:
-    """One browser with one tab. `events` are what the page has reported: console entries, exceptions, requests."""
+    """One browser with one tab. `events` are what the page has reported: console entries,
+    exceptions, requests.
+    """
 
     def __init__(self, profile: Path, patience: float = 60.0) -> None:
         self.profile, self.patience = profile, patience
@@ -36,7 +51,9 @@ class Chromium:
         assert PROGRAM is not None
         theirs_in, self.to = os.pipe()
         self.back, theirs_out = os.pipe()
-        theirs = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in (theirs_in, theirs_out)]  # away from 3 and 4
+        theirs = [
+            fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 10) for one in (theirs_in, theirs_out)
+        ]  # away from 3 and 4
         command = [
             sys.executable,
             "-c",
@@ -47,12 +64,16 @@ class Chromium:
             f"--user-data-dir={self.profile}",
             "about:blank",
         ]
-        self.process = subprocess.Popen(command, pass_fds=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            command, pass_fds=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         for one in (theirs_in, theirs_out, *theirs):
             os.close(one)
         try:
             target = self.call("Target.createTarget", url="about:blank")["targetId"]
-            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+                "sessionId"
+            ]
             for domain in ("Page", "Runtime", "Log", "Network"):
                 self.call(f"{domain}.enable")
         except BaseException:
@@ -60,7 +81,12 @@ class Chromium:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -105,7 +131,13 @@ class Chromium:
 
     def open(self, url: str, width: int = 1200, height: int = 900) -> None:
         """Load a page in a window of this size, and wait until it is there."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
         self.events.clear()
         self.call("Page.navigate", url=url)
         while not any(one["method"] == "Page.loadEventFired" for one in self.events):
@@ -113,9 +145,13 @@ class Chromium:
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page; a promise is waited for."""
-        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        found = self.call(
+            "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+        )
         if "exceptionDetails" in found:
-            raise RuntimeError(found["exceptionDetails"].get("exception", {}).get("description", str(found)))
+            raise RuntimeError(
+                found["exceptionDetails"].get("exception", {}).get("description", str(found))
+            )
         return found["result"].get("value")
 
     def wait_for(self, script: str) -> None:
@@ -130,7 +166,9 @@ class Chromium:
         """Bring an element into view; where its middle is."""
         element = f"document.querySelector({json.dumps(selector)})"
         self.evaluate(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        x, y = self.evaluate(f"(box => [box.x + box.width / 2, box.y + box.height / 2])({element}.getBoundingClientRect())")
+        x, y = self.evaluate(
+            f"(box => [box.x + box.width / 2, box.y + box.height / 2])({element}.getBoundingClientRect())"
+        )
         return x, y
 
     def click(self, selector: str) -> None:
@@ -142,8 +180,16 @@ class Chromium:
     def press(self, key: str, text: str = "") -> None:
         """Press a key."""
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, text=text if kind == "keyDown" else "")
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=key,
+                text=text if kind == "keyDown" else "",
+            )
 
     def screenshot(self, path: Path) -> None:
         """The window as a PNG."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        path.write_bytes(
+            base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        )

@@ -1,7 +1,9 @@
-"""Sweeps for the laboratory's tests, and a process that runs them in children of its own which the tests then kill.
+"""Sweeps for the laboratory's tests, and a process that runs them in children of its own which the
+tests then kill.
 
-`python lab_sweeps.py` reads one JSON order a line, forks, and answers with the child's process id; the child leads a process group,
-runs the sweep and exits. Forking a process that has everything compiled makes a child start within milliseconds.
+`python lab_sweeps.py` reads one JSON order a line, forks, and answers with the child's process id;
+the child leads a process group, runs the sweep and exits. Forking a process that has everything
+compiled makes a child start within milliseconds.
 """
 
 from __future__ import annotations
@@ -27,20 +29,28 @@ def small(runs: int = 6, **more: Any) -> Experiment:
     """Learning with curves, on garnets of a size and for a length that take a millisecond a run."""
     settings = {"trajectories": 100, "points": 20} | more.pop("settings", {})
     given: dict[str, Any] = {
-        "name": "small", "method": "learn", "problem": {"name": "garnet", "n_states": 12}, "settings": settings,
-        "series": [{"label": "J&H eps=100/t"}, {"label": "PG", "agent": "on-policy"}], "runs": runs,
+        "name": "small",
+        "method": "learn",
+        "problem": {"name": "garnet", "n_states": 12},
+        "settings": settings,
+        "series": [{"label": "J&H eps=100/t"}, {"label": "PG", "agent": "on-policy"}],
+        "runs": runs,
         "vary": {"eta": [0.5, 1.0, 2.0]},
-    }  # fmt: skip
+    }
     return Experiment(**(given | more))
 
 
 def planned(runs: int = 1, **more: Any) -> Experiment:
     """Exact updates to a target on chains of several lengths."""
     given: dict[str, Any] = {
-        "name": "planned", "method": "plan", "problem": {"name": "chain", "beta": 0.8}, "settings": {"updates": 300, "target": 0.5},
-        "series": [{"label": "PG"}, {"label": "uniform", "density": "uniform"}], "runs": runs,
+        "name": "planned",
+        "method": "plan",
+        "problem": {"name": "chain", "beta": 0.8},
+        "settings": {"updates": 300, "target": 0.5},
+        "series": [{"label": "PG"}, {"label": "uniform", "density": "uniform"}],
+        "runs": runs,
         "vary": {"n_states": {"from": 3, "to": 8, "step": 1}},
-    }  # fmt: skip
+    }
     return Experiment(**(given | more))
 
 
@@ -57,11 +67,18 @@ def rows(store: Store, experiments: Iterable[Experiment]) -> str:
 
 def expected(experiments: Iterable[Experiment]) -> set[tuple[str, int]]:
     """The runs that should be there."""
-    return {(cell.digest, run) for experiment in experiments for cell in experiment.cells for run in range(experiment.runs)}
+    return {
+        (cell.digest, run)
+        for experiment in experiments
+        for cell in experiment.cells
+        for run in range(experiment.runs)
+    }
 
 
 def held(store: Store) -> list[tuple[str, int]]:
-    """The runs that are there, as often as they are, read from the files without the library's index."""
+    """The runs that are there, as often as they are, read from the files without the library's
+    index.
+    """
     import pyarrow.dataset as ds
 
     found = ds.dataset(store.folder / "parts", format="parquet").to_table(columns=["cell", "run"])
@@ -86,9 +103,15 @@ def die_at(step: int) -> None:
         return wrapped
 
     targets: list[tuple[Any, str]] = [
-        (os, "fsync"), (Path, "rename"), (Path, "unlink"), (part, "sync_folder"), (part, "encode"), (Store, "_list"),
-        (Store, "_locked"), (Store, "refresh"),
-    ]  # fmt: skip
+        (os, "fsync"),
+        (Path, "rename"),
+        (Path, "unlink"),
+        (part, "sync_folder"),
+        (part, "encode"),
+        (Store, "_list"),
+        (Store, "_locked"),
+        (Store, "refresh"),
+    ]
     for place, name in targets:
         setattr(place, name, wrap(getattr(place, name)))
 
@@ -105,7 +128,9 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for experiment in (small(1), planned()):  # load the kernels, here and not in every child
         for cell in experiment.cells:
-            methods.run_block(cell.method, cell.problem, cell.settings, cell.stream, range(1), lambda count: None)
+            methods.run_block(
+                cell.method, cell.problem, cell.settings, cell.stream, range(1), lambda count: None
+            )
     part.machine()
     print("ready", flush=True)
     for line in sys.stdin:
@@ -121,7 +146,9 @@ class Forks:
     """The forking process, seen from a test."""
 
     def __enter__(self) -> Self:
-        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self._answer() == "ready"
         return self
 
@@ -132,7 +159,9 @@ class Forks:
     def start(self, store: Path, runs: int, sweep: str = "long", **more: Any) -> int:
         """Start a sweep in a process group of its own; its id."""
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"store": str(store), "runs": runs, "sweep": sweep, **more}) + "\n")
+        self.process.stdin.write(
+            json.dumps({"store": str(store), "runs": runs, "sweep": sweep, **more}) + "\n"
+        )
         self.process.stdin.flush()
         return int(self._answer())
 
@@ -158,7 +187,12 @@ class Forks:
             assert cls.wait(pid)
         return alive
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()

@@ -15,10 +15,18 @@ Floats = NDArray[np.float64]
 
 
 def random_mdp(
-    seed: int, n_states: int = 8, n_actions: int = 3, gamma: float = 0.9, *, connectivity: int = 3, exit_probability: float = 0.0,
+    seed: int,
+    n_states: int = 8,
+    n_actions: int = 3,
+    gamma: float = 0.9,
+    *,
+    connectivity: int = 3,
+    exit_probability: float = 0.0,
     random_start: bool = True,
-) -> FiniteMDP:  # fmt: skip
-    """Random sparse transitions, a reward for each; the last state is terminal, entered with `exit_probability` at least."""
+) -> FiniteMDP:
+    """Random sparse transitions, a reward for each; the last state is terminal, entered with
+    `exit_probability` at least.
+    """
     rng = np.random.default_rng(seed)
     P = np.zeros((n_states, n_actions, n_states))
     for s in range(n_states):
@@ -33,7 +41,9 @@ def random_mdp(
 
 def random_policy(seed: int, mdp: FiniteMDP, concentration: float = 1.0) -> Floats:
     """Rows drawn from a Dirichlet distribution."""
-    return np.random.default_rng(seed).dirichlet(np.full(mdp.n_actions, concentration), size=mdp.n_states)
+    return np.random.default_rng(seed).dirichlet(
+        np.full(mdp.n_actions, concentration), size=mdp.n_states
+    )
 
 
 def deterministic(actions: Any, n_actions: int) -> Floats:
@@ -57,8 +67,12 @@ def naive(mdp: FiniteMDP, pi: Floats) -> tuple[Floats, Floats, Floats]:
     return v, r + mdp.gamma * P @ v, mdp.p0 @ inverse
 
 
-def simulate(mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int) -> tuple[Floats, Floats]:
-    """Discounted returns [episodes] and discounted visit counts [episodes, S] of independent episodes."""
+def simulate(
+    mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int
+) -> tuple[Floats, Floats]:
+    """Discounted returns [episodes] and discounted visit counts [episodes, S] of independent
+    episodes.
+    """
     rng = np.random.default_rng(seed)
     P, r_next = dense_model(mdp)
     cumulative, choices = P.cumsum(axis=2), pi.cumsum(axis=1)
@@ -71,8 +85,16 @@ def simulate(mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int)
         who = np.flatnonzero(alive)
         if not len(who):
             break
-        action = (choices[state[who]] < rng.random((len(who), 1))).sum(axis=1).clip(max=mdp.n_actions - 1)
-        following = (cumulative[state[who], action] < rng.random((len(who), 1))).sum(axis=1).clip(max=mdp.n_states - 1)
+        action = (
+            (choices[state[who]] < rng.random((len(who), 1)))
+            .sum(axis=1)
+            .clip(max=mdp.n_actions - 1)
+        )
+        following = (
+            (cumulative[state[who], action] < rng.random((len(who), 1)))
+            .sum(axis=1)
+            .clip(max=mdp.n_states - 1)
+        )
         returns[who] += discount * r_next[state[who], action, following]
         state[who] = following
         discount *= mdp.gamma
@@ -82,8 +104,12 @@ def simulate(mdp: FiniteMDP, pi: Floats, episodes: int, horizon: int, seed: int)
 def assert_close(first: PlanRun, second: PlanRun, tolerance: float = 1e-10) -> None:
     for name in ("J", "pi", "theta", "weights"):
         one, other = getattr(first, name), getattr(second, name)
-        np.testing.assert_allclose(one, other, atol=tolerance * (1 + abs(other).max()), err_msg=name)
+        np.testing.assert_allclose(
+            one, other, atol=tolerance * (1 + abs(other).max()), err_msg=name
+        )
     np.testing.assert_array_equal(first.t, second.t)
     assert first.records.keys() == second.records.keys()
     for name, other in second.records.items():
-        np.testing.assert_allclose(first.records[name], other, atol=tolerance * (1 + abs(other).max()), err_msg=name)
+        np.testing.assert_allclose(
+            first.records[name], other, atol=tolerance * (1 + abs(other).max()), err_msg=name
+        )

@@ -1,6 +1,8 @@
-"""Algorithms 2 and 3 in plain, slow Python, as the paper lists them; the engine must agree with it, transition by transition.
+"""Algorithms 2 and 3 in plain, slow Python, as the paper lists them; the engine must agree with it,
+transition by transition.
 
-It shares with the engine the agents' settings and the order in which random numbers are drawn, and no code.
+It shares with the engine the agents' settings and the order in which random numbers are drawn, and
+no code.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ class Random:
     """xoshiro256++ on Python's integers."""
 
     def __init__(self, seed: int, run: int) -> None:
-        self.words = [int(w) for w in np.random.SeedSequence((seed, run)).generate_state(4, np.uint64)]
+        self.words = [
+            int(w) for w in np.random.SeedSequence((seed, run)).generate_state(4, np.uint64)
+        ]
 
     def uniform(self) -> float:
         def rotate(x: int, k: int) -> int:
@@ -61,7 +65,9 @@ class Transition:
 
 @dataclass
 class Outcome:
-    """What a reference run leaves behind; `evaluations`: trajectories -> (J of Jekyll, J of greedy Hyde, epsilon)."""
+    """What a reference run leaves behind; `evaluations`: trajectories -> (J of Jekyll, J of greedy
+    Hyde, epsilon).
+    """
 
     transitions: list[Transition] = field(default_factory=list)
     in_control: list[str] = field(default_factory=list)
@@ -77,14 +83,31 @@ class Outcome:
 class Reference:
     """One run of one agent on one MDP."""
 
-    def __init__(self, mdp: FiniteMDP, agent: TabularAgent, seed: int, run: int, horizon: int, times: list[int]) -> None:
+    def __init__(
+        self,
+        mdp: FiniteMDP,
+        agent: TabularAgent,
+        seed: int,
+        run: int,
+        horizon: int,
+        times: list[int],
+    ) -> None:
         S, A = mdp.n_states, mdp.n_actions
         self.mdp, self.agent, self.horizon, self.times = mdp, agent, horizon, times
         self.random = Random(seed, run)
         self.rows: list[list[tuple[int, float, float]]] = []
         for row in range(S * A):
             e = slice(mdp.P.indptr[row], mdp.P.indptr[row + 1])
-            self.rows.append(list(zip(mdp.P.indices[e].tolist(), mdp.P.data[e].tolist(), mdp.r_next[e].tolist(), strict=True)))
+            self.rows.append(
+                list(
+                    zip(
+                        mdp.P.indices[e].tolist(),
+                        mdp.P.data[e].tolist(),
+                        mdp.r_next[e].tolist(),
+                        strict=True,
+                    )
+                )
+            )
         self.softmax = agent.parametrization == "softmax"
         self.theta = [[0.0 if self.softmax else 1 / A] * A for _ in range(S)]
         self.pi = [[1 / A] * A for _ in range(S)]
@@ -197,12 +220,19 @@ class Reference:
         if isinstance(agent, TabularOnPolicy) and not agent.replay:
             return current
         whose = "jekyll"
-        if isinstance(agent, TabularJekyllHyde) and self.buffers["hyde"] and self.random.uniform() < self.at(agent.o):
+        if (
+            isinstance(agent, TabularJekyllHyde)
+            and self.buffers["hyde"]
+            and self.random.uniform() < self.at(agent.o)
+        ):
             whose = "hyde"
         if not self.buffers[whose]:
             whose = "hyde"
         sample = self.buffers[whose][self.random.below(len(self.buffers[whose]))]
-        if agent.option("successor") == "model" and len(self.rows[sample.s * self.mdp.n_actions + sample.a]) > 1:
+        if (
+            agent.option("successor") == "model"
+            and len(self.rows[sample.s * self.mdp.n_actions + sample.a]) > 1
+        ):
             visits = self.seen[sample.s, sample.a]
             ordered = [transition for s_next in sorted(visits) for transition in visits[s_next]]
             sample = ordered[self.random.below(len(ordered))]
@@ -217,15 +247,23 @@ class Reference:
 
     def update_critic(self, x: Transition) -> None:
         agent = self.agent
-        target = x.r + x.discount * (max(self.q[x.s_next]) if agent.critic == "q_learning" else self.value(x.s_next))
+        target = x.r + x.discount * (
+            max(self.q[x.s_next]) if agent.critic == "q_learning" else self.value(x.s_next)
+        )
         if agent.nu > 0 and agent.option("nu_in") != "actor":
             target += agent.nu * self.published_bonus(x.s, x.a)
         self.q[x.s][x.a] += agent.eta_c / agent.batch * (target - self.q[x.s][x.a])
 
     def update_hyde(self, agent: TabularJekyllHyde, x: Transition) -> None:
-        bonus = self.published_bonus(x.s, x.a) if agent.option("bonus") == "ucb" else 1 / math.sqrt(self.n[x.s][x.a])
+        bonus = (
+            self.published_bonus(x.s, x.a)
+            if agent.option("bonus") == "ucb"
+            else 1 / math.sqrt(self.n[x.s][x.a])
+        )
         target = bonus + x.discount * max(self.q_hyde[x.s_next])
-        value = self.q_hyde[x.s][x.a] + agent.option("hyde_eta") / agent.batch * (target - self.q_hyde[x.s][x.a])
+        value = self.q_hyde[x.s][x.a] + agent.option("hyde_eta") / agent.batch * (
+            target - self.q_hyde[x.s][x.a]
+        )
         self.q_hyde[x.s][x.a] = min(value, agent.option("hyde_clip"))
 
     def update_actor(self, x: Transition, step: float) -> None:
@@ -246,7 +284,9 @@ class Reference:
             gradient = [self.pi[s][a] * (values[a] + entropy[a] - v) for a in actions]
         else:
             gradient = [self.q[s][a] + bonus[a] for a in actions]
-        self.theta[s][:] = [theta + step * g for theta, g in zip(self.theta[s], gradient, strict=True)]
+        self.theta[s][:] = [
+            theta + step * g for theta, g in zip(self.theta[s], gradient, strict=True)
+        ]
         if self.softmax:
             top = max(self.theta[s])
             self.theta[s][:] = [theta - top for theta in self.theta[s]]
@@ -270,7 +310,9 @@ class Reference:
                 P[s, a, s_next] = len(transitions) / len(everything)
         r[self.mdp.is_terminal] = 0.0
         pi = np.array(self.pi)
-        v = np.linalg.solve(np.eye(S) - gamma * np.einsum("sa,sax->sx", pi, P), np.einsum("sa,sa->s", pi, r))
+        v = np.linalg.solve(
+            np.eye(S) - gamma * np.einsum("sa,sax->sx", pi, P), np.einsum("sa,sa->s", pi, r)
+        )
         q = r + gamma * P @ v
         for s in range(S):
             if not self.mdp.is_terminal[s]:

@@ -1,4 +1,6 @@
-"""What the report's tests are about: two small panels of the paper, and a user's own with names that look like HTML."""
+"""What the report's tests are about: two small panels of the paper, and a user's own with names
+that look like HTML.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,22 @@ SKIPPED = ["2b", "<i>2c</i>"]
 def own_panel(runs: int = 6) -> Panel:
     """Times to a target along an axis of words and numbers."""
     experiment = Experiment(
-        name="own", title=f"{HOSTILE} as a title", method="learn", problem={"name": "garnet", "n_states": 8}, runs=runs,
-        series=[{"label": HOSTILE}, {"label": "J&H eps=0.1", "epsilon": 0.1}], settings={"trajectories": 300, "target": 0.5},
+        name="own",
+        title=f"{HOSTILE} as a title",
+        method="learn",
+        problem={"name": "garnet", "n_states": 8},
+        runs=runs,
+        series=[{"label": HOSTILE}, {"label": "J&H eps=0.1", "epsilon": 0.1}],
+        settings={"trajectories": 300, "target": 0.5},
         vary={"o": [0.5, "10/t", 1.0]},
-    )  # fmt: skip
+    )
     return panel_of(experiment)
 
 
 def paper_panels() -> list[Panel]:
-    """A time panel with its claims, at full length on five chains; a curve panel of a few short runs with some of its series."""
+    """A time panel with its claims, at full length on five chains; a curve panel of a few short
+    runs with some of its series.
+    """
     times, curve = PANELS["5b"], PANELS["8a"]
     return [
         replace(times, experiment=times.experiment.scaled(points=5)),

@@ -22,7 +22,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def test_plan_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, err = run(capsys, "plan", "chain", "--n-states", "6", "--parametrization", "direct", "--updates", "50")
+    status, out, err = run(
+        capsys, "plan", "chain", "--n-states", "6", "--parametrization", "direct", "--updates", "50"
+    )
     assert status == 0
     assert err == ""
     assert "PG" in out
@@ -55,20 +57,50 @@ def test_plan_json_agrees_with_the_library(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_plan_checks_the_theory(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, *["plan", "chain", "--density", "uniform", "pg", "--eta", "10", "--updates", "3000", "--check"])
+    status, out, _ = run(
+        capsys,
+        *[
+            "plan",
+            "chain",
+            "--density",
+            "uniform",
+            "pg",
+            "--eta",
+            "10",
+            "--updates",
+            "3000",
+            "--check",
+        ],
+    )
     assert status == 0
     assert out.count("Theorem 1") == 2
     assert out.count("C4-s") == 2
-    arguments = ["plan", "chain", "--density", "uniform", "--eta", "10", "--updates", "300", "--check", "--json"]
+    arguments = [
+        "plan",
+        "chain",
+        "--density",
+        "uniform",
+        "--eta",
+        "10",
+        "--updates",
+        "300",
+        "--check",
+        "--json",
+    ]
     report = json.loads(run(capsys, *arguments)[1])
     verdicts = {one["name"]: one["verdict"] for one in report["runs"][0]["checks"]}
     assert verdicts["C4"] == "holds"
     assert verdicts["Theorem 1"] == "holds"
 
 
-def test_plan_writes_parquet_and_picture(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_plan_writes_parquet_and_picture(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "a folder" / "ünï"
-    status, _, _ = run(capsys, *f"plan garnet --n-states 12 --density mixture pg --o 10/t --updates 30 --out {tmp_path}/x".split())
+    status, _, _ = run(
+        capsys,
+        *f"plan garnet --n-states 12 --density mixture pg --o 10/t --updates 30 --out {tmp_path}/x".split(),
+    )
     assert status == 0
     status = main(["plan", "deep_sea", "--n", "4", "--updates", "3", "--out", str(folder)])
     assert status == 0
@@ -96,12 +128,18 @@ def test_plan_writes_parquet_and_picture(capsys: pytest.CaptureFixture[str], tmp
 def test_plan_takes_gymnasium_and_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     mdp = jh.four_rooms(1, size=7)
     mdp.save(tmp_path / "rooms.npz")
-    status, out, _ = run(capsys, "plan", str(tmp_path / "rooms.npz"), "--updates", "5", "--eta", "0.1", "--json")
+    status, out, _ = run(
+        capsys, "plan", str(tmp_path / "rooms.npz"), "--updates", "5", "--eta", "0.1", "--json"
+    )
     assert status == 0
     assert json.loads(out)["J_star"] == pytest.approx(mdp.J_star)
-    status, out, _ = run(capsys, "plan", "FrozenLake-v1", "--gamma", "0.9", "--updates", "5", "--json")
+    status, out, _ = run(
+        capsys, "plan", "FrozenLake-v1", "--gamma", "0.9", "--updates", "5", "--json"
+    )
     assert status == 0
-    assert json.loads(out)["J_star"] == pytest.approx(jh.from_gymnasium("FrozenLake-v1", gamma=0.9).J_star)
+    assert json.loads(out)["J_star"] == pytest.approx(
+        jh.from_gymnasium("FrozenLake-v1", gamma=0.9).J_star
+    )
 
 
 FAULTS = {
@@ -147,7 +185,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("arguments", FAULTS)
-def test_bad_input_is_one_sentence_and_status_2(arguments: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_bad_input_is_one_sentence_and_status_2(
+    arguments: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     status, out, err = run(capsys, *arguments.split(), "--out", str(tmp_path / "out"))
     assert status == 2
     assert out == ""
@@ -157,19 +197,27 @@ def test_bad_input_is_one_sentence_and_status_2(arguments: str, capsys: pytest.C
     assert not list(tmp_path.rglob("*.*")), "nothing is written on bad input"
 
 
-def test_unwritable_folder_is_refused_before_any_work(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_unwritable_folder_is_refused_before_any_work(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("precious")
-    status, _, err = run(capsys, "plan", "chain", "--updates", "1000000000", "--out", str(tmp_path / "file" / "sub"))
+    status, _, err = run(
+        capsys, "plan", "chain", "--updates", "1000000000", "--out", str(tmp_path / "file" / "sub")
+    )
     assert status == 2
     assert "cannot be written" in err
     assert (tmp_path / "file").read_text() == "precious"
 
 
-def test_read_only_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: Path, *args: object, **kwargs: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)  # chmod does not stop the superuser, under whom tests may run
+    monkeypatch.setattr(
+        Path, "touch", refuse
+    )  # chmod does not stop the superuser, under whom tests may run
     status, _, err = run(capsys, "figure", "5a", "--out", str(tmp_path))
     assert status == 2
     assert "Permission denied" in err
@@ -210,7 +258,9 @@ def test_train_on_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     status, out, _ = run(capsys, *arguments, "--out", str(tmp_path), "--json")
     report = json.loads(out)
     assert status == 0
-    expected = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=300, runs=3, seed=7, target=0.3)
+    expected = jh.learn(
+        jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=300, runs=3, seed=7, target=0.3
+    )
     assert report["measured"][2]["mean"] == pytest.approx(np.mean(expected.time_to(0.3)))
     table = pq.read_table(tmp_path / "train.parquet")
     assert table.column_names[:4] == ["run", "trajectories", "J", "J_norm"]
@@ -241,26 +291,61 @@ def test_train_on_random_mdps(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_train_on_an_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    status, out, _ = run(capsys, "train", "FrozenLake-v1", "--steps", "3000", "--runs", "2", "--out", str(tmp_path), "--json")
+    status, out, _ = run(
+        capsys,
+        "train",
+        "FrozenLake-v1",
+        "--steps",
+        "3000",
+        "--runs",
+        "2",
+        "--out",
+        str(tmp_path),
+        "--json",
+    )
     report = json.loads(out)
     assert status == 0
     assert [one["quantity"] for one in report["measured"]][-1] == "J of the optimum"
-    assert pq.read_table(tmp_path / "train.parquet").column_names == ["run", "episode", "return", "length", "hyde"]
+    assert pq.read_table(tmp_path / "train.parquet").column_names == [
+        "run",
+        "episode",
+        "return",
+        "length",
+        "hyde",
+    ]
 
 
 def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, "list")
     assert status == 0
-    assert all(name in out for name in ("chain", "garnet", "four_rooms", "deep_sea", "mixture", "softmax", "10/sqrt(t)"))
+    assert all(
+        name in out
+        for name in (
+            "chain",
+            "garnet",
+            "four_rooms",
+            "deep_sea",
+            "mixture",
+            "softmax",
+            "10/sqrt(t)",
+        )
+    )
     described = json.loads(run(capsys, "list", "--json")[1])
     assert described["domains"]["chain"]["options"]["n_states"] == 10
 
 
-def test_figure_writes_picture_numbers_and_verdicts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_figure_writes_picture_numbers_and_verdicts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     status, out, _ = run(capsys, "figure", "5a", "--out", str(tmp_path), "--json")
     assert status == 0
     assert set(json.loads(out)) == {"5a"}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["5a.claims.json", "5a.csv", "5a.pdf", "5a.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "5a.claims.json",
+        "5a.csv",
+        "5a.pdf",
+        "5a.png",
+    ]
     lines = (tmp_path / "5a.csv").read_text().splitlines()
     assert lines[0] == "series,x,y,lo,hi"
     assert len(lines) == 1 + 7 * 1000
@@ -271,12 +356,21 @@ def test_figure_writes_picture_numbers_and_verdicts(capsys: pytest.CaptureFixtur
 
 def test_importing_the_package_stays_light() -> None:
     code = "import sys, jekyllhyde; print([m for m in ('jax', 'matplotlib', 'ray', 'numba', 'scipy') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
     code = (
         "import sys, jekyllhyde.cli as c; c.main(['plan', 'chain', '--updates', '5', '--json']); "
         "print([m for m in ('jax', 'matplotlib', 'ray') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip().endswith("[]")
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        .stdout.strip()
+        .endswith("[]")
+    )
 
 
 def test_every_public_name_loads() -> None:

@@ -1,4 +1,6 @@
-"""The parts of the deep agents: updates against numbers worked out by hand, critics against exact values."""
+"""The parts of the deep agents: updates against numbers worked out by hand, critics against exact
+values.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,22 @@ MIRROR = 3 * np.e / (1 + 3 * np.e)  # and (1/4, 3/4) times its exponential puts 
     ("rule", "loss", "gradient"),
     [
         ("paper", -1.75, [0.1875, -0.1875]),  # -pi (q - 7/4)
-        ("published", -0.28125, [-0.0234375, 0.0234375]),  # the bracket is (3/4, 1/2): it pushes towards the worse action
+        (
+            "published",
+            -0.28125,
+            [-0.0234375, 0.0234375],
+        ),  # the bracket is (3/4, 1/2): it pushes towards the worse action
         ("cross_entropy", -np.log(0.75), [0.25, -0.25]),  # pi - one_hot(argmax q)
-        ("soft_cross_entropy", -(SOFT * np.log(0.75) + (1 - SOFT) * np.log(0.25)), [0.25 - (1 - SOFT), 0.75 - SOFT]),
-        ("mirror_step", -(MIRROR * np.log(0.75) + (1 - MIRROR) * np.log(0.25)), [0.25 - (1 - MIRROR), 0.75 - MIRROR]),
+        (
+            "soft_cross_entropy",
+            -(SOFT * np.log(0.75) + (1 - SOFT) * np.log(0.25)),
+            [0.25 - (1 - SOFT), 0.75 - SOFT],
+        ),
+        (
+            "mirror_step",
+            -(MIRROR * np.log(0.75) + (1 - MIRROR) * np.log(0.25)),
+            [0.25 - (1 - MIRROR), 0.75 - MIRROR],
+        ),
         ("modified_cross_entropy", -0.25 * np.log(3.0), [0.25, -0.25]),  # 1 - pi(argmax q) = 1/4
         ("natural_gradient", -0.25 * np.log(3.0), [0.75, -0.25]),  # -(q - 7/4)
         ("normalized_advantage", 0.0, [0.25, -0.25]),  # advantages (-3/4, 1/4) scaled to (-1, 1/3)
@@ -54,12 +68,16 @@ def test_every_rule_is_worked_out_by_hand() -> None:
 
 def step(rule: str, logits: jax.Array, q: jax.Array) -> np.ndarray:
     """Where the rule pushes the logits of one state."""
-    return -np.asarray(jax.grad(lambda x: jnp.sum(ACTOR_RULES[rule](x[None], q[None], 1.0)))(logits))
+    return -np.asarray(
+        jax.grad(lambda x: jnp.sum(ACTOR_RULES[rule](x[None], q[None], 1.0)))(logits)
+    )
 
 
 @pytest.mark.parametrize("rule", ACTOR_RULES)
 def test_which_rules_can_unlearn(rule: str) -> None:
-    """With pi(best) tiny, the expected update's gradient is tiny with it; not so where the factor pi is gone."""
+    """With pi(best) tiny, the expected update's gradient is tiny with it; not so where the factor
+    pi is gone.
+    """
     size = abs(step(rule, jnp.array([20.0, 0.0]), jnp.array([1.0, 2.0]))).max()
     if rule in ("paper", "published", "normalized_advantage", "mirror_step"):
         assert size < 1e-7
@@ -68,10 +86,14 @@ def test_which_rules_can_unlearn(rule: str) -> None:
 
 
 def test_plain_cross_entropy_may_lower_the_value_the_modified_one_does_not() -> None:
-    """In a state with pi = (0.01, 0.98, 0.01), a good second action loses mass to a terrible third one."""
+    """In a state with pi = (0.01, 0.98, 0.01), a good second action loses mass to a terrible third
+    one.
+    """
     pi, q = np.array([0.01, 0.98, 0.01]), np.array([1.0, 0.9, -10.0])
     logits, advantage = jnp.log(jnp.asarray(pi)), q - pi @ q
-    plain, modified = (step(rule, logits, jnp.asarray(q)) for rule in ("cross_entropy", "modified_cross_entropy"))
+    plain, modified = (
+        step(rule, logits, jnp.asarray(q)) for rule in ("cross_entropy", "modified_cross_entropy")
+    )
     assert plain == pytest.approx(np.array([0.99, -0.98, -0.01]), abs=1e-5)
     assert modified == pytest.approx(np.array([0.99, -0.495, -0.495]), abs=1e-5)
     assert (pi * advantage) @ plain < -0.1  # the derivative of sum pi q
@@ -79,7 +101,9 @@ def test_plain_cross_entropy_may_lower_the_value_the_modified_one_does_not() -> 
 
 
 def test_adam_by_hand() -> None:
-    """The first step of Adam is rate * g / (|g| + eps); the gradient (3, 4) cut to norm 1 is (0.6, 0.8)."""
+    """The first step of Adam is rate * g / (|g| + eps); the gradient (3, 4) cut to norm 1 is (0.6,
+    0.8).
+    """
     learner = Learner.of(jnp.array([1.0, 2.0]))
     moved = learner.descend(jnp.array([3.0, 4.0]), 0.1, 1.0, 0.2)
     expected = [1.0 - 0.1 * 0.6 / 0.8, 2.0 - 0.1 * 0.8 / 1.0]
@@ -90,13 +114,25 @@ def test_small_helpers_by_hand() -> None:
     assert float(blend(jnp.array(1.0), jnp.array(3.0), 0.25)) == 1.5
     assert float(mean(jnp.array([1.0, 5.0, 100.0]), jnp.array([1.0, 1.0, 0.0]))) == 3.0
     assert float(mean(jnp.array([7.0]), jnp.zeros(1))) == 0.0
-    assert np.exp(np.asarray(noisy_greedy(jnp.array([0.0, 2.0, 1.0, 0.0]), 0.4))) == pytest.approx(np.array([0.1, 0.7, 0.1, 0.1]))
-    network = Network(None, (jnp.array([[1.0, -1.0]]), jnp.array([[2.0], [3.0]])), (jnp.array([0.5, 0.5]), jnp.array([1.0])))
+    assert np.exp(np.asarray(noisy_greedy(jnp.array([0.0, 2.0, 1.0, 0.0]), 0.4))) == pytest.approx(
+        np.array([0.1, 0.7, 0.1, 0.1])
+    )
+    network = Network(
+        None,
+        (jnp.array([[1.0, -1.0]]), jnp.array([[2.0], [3.0]])),
+        (jnp.array([0.5, 0.5]), jnp.array([1.0])),
+    )
     assert float(network(jnp.array([2.0]))[0]) == 6.0  # relu(2.5), relu(-1.5) = 2.5, 0
 
 
 def transition(number: int) -> Transition:
-    return Transition(jnp.int32(number), jnp.int32(0), jnp.float32(number), jnp.int32(number + 1), jnp.float32(1.0))
+    return Transition(
+        jnp.int32(number),
+        jnp.int32(0),
+        jnp.float32(number),
+        jnp.int32(number + 1),
+        jnp.float32(1.0),
+    )
 
 
 def test_replay_forgets_the_oldest_and_keeps_what_it_should() -> None:
@@ -126,12 +162,16 @@ def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
     action = jnp.array([0, 1, 2, 0, 1, 2, 0, 1])
     weight = jnp.array([1.0] * 4 + [0.0] * 4)
     before = bonus(rnd, x, action)
-    rnd = jax.lax.fori_loop(0, 400, lambda _, r: train_rnd(r, x, action, weight, 3e-3, 5.0, 1e-8), rnd)
+    rnd = jax.lax.fori_loop(
+        0, 400, lambda _, r: train_rnd(r, x, action, weight, 3e-3, 5.0, 1e-8), rnd
+    )
     share = np.asarray(bonus(rnd, x, action) / before)
     assert share[:4].max() < 0.05
     assert share[4:].min() > 0.2
     if per_action:
-        assert float(bonus(rnd, x[:1], jnp.array([1]))[0]) > 10 * float(bonus(rnd, x[:1], action[:1])[0])
+        assert float(bonus(rnd, x[:1], jnp.array([1]))[0]) > 10 * float(
+            bonus(rnd, x[:1], action[:1])[0]
+        )
 
 
 def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, jekyll_hyde.State]:
@@ -142,10 +182,20 @@ def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, jekyll_hy
 
 def test_epsilon_by_hand() -> None:
     published, paper = configure("jekyll_hyde", "published"), configure("jekyll_hyde", "paper")
-    assert [float(jekyll_hyde.epsilon(published, jnp.int32(t))) for t in (0, 400, 4400)] == [1.0, 1.0, 0.5]
-    assert [float(jekyll_hyde.epsilon(paper, jnp.int32(t))) for t in (0, 4000, 16000)] == [1.0, 1.0, 0.25]
+    assert [float(jekyll_hyde.epsilon(published, jnp.int32(t))) for t in (0, 400, 4400)] == [
+        1.0,
+        1.0,
+        0.5,
+    ]
+    assert [float(jekyll_hyde.epsilon(paper, jnp.int32(t))) for t in (0, 4000, 16000)] == [
+        1.0,
+        1.0,
+        0.25,
+    ]
     assert configure("jekyll_hyde", "paper", level=2).epsilon_1 == 40_000.0
-    assert [float(ddqn.epsilon(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)] == [1.0, 1.0, 0.25]
+    assert [
+        float(ddqn.epsilon(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)
+    ] == [1.0, 1.0, 0.25]
     assert float(ddqn.epsilon(configure("ddqn", "published", level=2), jnp.int32(100))) == 0.5
 
 
@@ -155,14 +205,24 @@ def test_the_personality_in_control_acts_and_stores() -> None:
     x = encode(state.networks.features, jnp.int32(2))
     hyde = replace(state, hyde_acts=jnp.asarray(True))
     for key in jax.random.split(jax.random.key(1), 5):
-        assert int(act(replace(hyde, key=key), config, jnp.int32(2))[0]) == int(jnp.argmax(state.networks.hyde.network(x)))
-    drawn = [int(act(replace(state, key=key), config, jnp.int32(2))[0]) for key in jax.random.split(jax.random.key(2), 300)]
+        assert int(act(replace(hyde, key=key), config, jnp.int32(2))[0]) == int(
+            jnp.argmax(state.networks.hyde.network(x))
+        )
+    drawn = [
+        int(act(replace(state, key=key), config, jnp.int32(2))[0])
+        for key in jax.random.split(jax.random.key(2), 300)
+    ]
     expected = jax.nn.softmax(state.networks.actor.network(x))
     assert np.bincount(drawn, minlength=3) / 300 == pytest.approx(np.asarray(expected), abs=0.1)
     after = update(state, config, transition(1), jnp.asarray(False))
     assert (int(after.everyone.size), int(after.hyde.size)) == (1, 0)
     after = update(hyde, config, transition(1), jnp.asarray(True))
-    assert (int(after.everyone.size), int(after.hyde.size), int(after.episodes), int(after.t)) == (1, 1, 1, 1)
+    assert (int(after.everyone.size), int(after.hyde.size), int(after.episodes), int(after.t)) == (
+        1,
+        1,
+        1,
+        1,
+    )
 
 
 def test_the_warm_up_stores_without_learning() -> None:
@@ -171,24 +231,40 @@ def test_the_warm_up_stores_without_learning() -> None:
     for count in (1, 2, 3):
         before, state = state, update(state, config, transition(1), jnp.asarray(False))
         same = all(
-            bool((a == b).all()) for a, b in zip(jax.tree.leaves(before.networks), jax.tree.leaves(state.networks), strict=True)
+            bool((a == b).all())
+            for a, b in zip(
+                jax.tree.leaves(before.networks), jax.tree.leaves(state.networks), strict=True
+            )
         )
         assert same == (count <= 2)
-    assert int(state.hyde.size) == 3  # until it holds a batch, Hyde's replay takes Jekyll's transitions too
+    assert (
+        int(state.hyde.size) == 3
+    )  # until it holds a batch, Hyde's replay takes Jekyll's transitions too
 
 
 def two_targets() -> Transition:
     """The same step twice, once terminal and once not: the value of s' counts in the second only."""
-    return Transition(jnp.array([0, 1]), jnp.array([1, 1]), jnp.array([2.0, 2.0]), jnp.array([2, 2]), jnp.array([0.0, 1.0]))
+    return Transition(
+        jnp.array([0, 1]),
+        jnp.array([1, 1]),
+        jnp.array([2.0, 2.0]),
+        jnp.array([2, 2]),
+        jnp.array([0.0, 1.0]),
+    )
 
 
 def test_jekylls_critic_learns_expected_sarsa_by_hand() -> None:
     config, state = jekyll(Space(3, 1, 2), eta_c=1e-2, critics=1, hidden=(16,))
     networks, batch = state.networks, two_targets()
-    x, following = encode(networks.features, batch.observation), encode(networks.features, batch.following)
+    x, following = (
+        encode(networks.features, batch.observation),
+        encode(networks.features, batch.following),
+    )
 
     def learn(_: int, n: Any) -> Any:
-        return replace(n, critics=jekyll_hyde.learn_critics(n, config, batch, x, following, jnp.ones(2))[0])
+        return replace(
+            n, critics=jekyll_hyde.learn_critics(n, config, batch, x, following, jnp.ones(2))[0]
+        )
 
     trained = jax.lax.fori_loop(0, 1500, learn, networks)
     pi = jax.nn.softmax(networks.actor.network(following[0]))
@@ -203,22 +279,40 @@ def test_double_dqn_by_hand() -> None:
     config = configure("ddqn", "published", trained_embedding=False, hidden=(16,), tau=0.0)
     networks = ddqn.init(jax.random.key(3), config, Space(3, 1, 2)).networks
     other = jax.tree.map(jnp.negative, networks.target)
-    other = replace(other, weights=(-other.weights[0], other.weights[1]), biases=(-other.biases[0], other.biases[1]))
+    other = replace(
+        other,
+        weights=(-other.weights[0], other.weights[1]),
+        biases=(-other.biases[0], other.biases[1]),
+    )
     networks, batch = replace(networks, target=other), two_targets()
-    x, following = encode(networks.features, batch.observation), encode(networks.features, jnp.int32(2))
+    x, following = (
+        encode(networks.features, batch.observation),
+        encode(networks.features, jnp.int32(2)),
+    )
     chosen = int(jnp.argmax(networks.q.network(following)))
-    assert chosen != int(jnp.argmax(other(following)))  # else the test would not tell Double DQN from DQN
+    assert chosen != int(
+        jnp.argmax(other(following))
+    )  # else the test would not tell Double DQN from DQN
     trained = ddqn.learn(networks, replace(config, eta_c=1e-5), batch, jnp.ones(2))
-    error = networks.q.network(x)[:, 1] - jnp.array([2.0, 2.0 + config.gamma * other(following)[chosen]])
-    slope = jax.grad(lambda n: jnp.mean((n(x)[:, 1] - (networks.q.network(x)[:, 1] - error)) ** 2))(networks.q.network)
+    error = networks.q.network(x)[:, 1] - jnp.array(
+        [2.0, 2.0 + config.gamma * other(following)[chosen]]
+    )
+    slope = jax.grad(lambda n: jnp.mean((n(x)[:, 1] - (networks.q.network(x)[:, 1] - error)) ** 2))(
+        networks.q.network
+    )
     expected = networks.q.descend(slope, 1e-5, config.clip, config.adam_eps).network
-    assert np.asarray(trained.q.network.weights[0]) == pytest.approx(np.asarray(expected.weights[0]), abs=1e-8)
+    assert np.asarray(trained.q.network.weights[0]) == pytest.approx(
+        np.asarray(expected.weights[0]), abs=1e-8
+    )
 
 
 def test_soft_targets_and_temperature_by_hand() -> None:
     config = configure("sac", "published", trained_embedding=False, hidden=(16,), eta=0.0)
     networks, batch = sac.init(jax.random.key(1), config, Space(3, 1, 2)).networks, two_targets()
-    x, following = encode(networks.features, batch.observation), encode(networks.features, batch.following)
+    x, following = (
+        encode(networks.features, batch.observation),
+        encode(networks.features, batch.following),
+    )
 
     def learn(_: int, n: Any) -> Any:
         return replace(n, critics=sac.learn_critics(n, config, batch, x, following, jnp.ones(2))[0])
@@ -228,28 +322,45 @@ def test_soft_targets_and_temperature_by_hand() -> None:
     q = jnp.minimum(*(target(following[0]) for target in networks.critic_targets))
     soft_v = float(jnp.exp(log_pi) @ (q - log_pi))  # alpha starts at 1
     for critic in trained.critics:
-        assert np.asarray(critic.network(x)[:, 1]) == pytest.approx(np.array([2.0, 2.0 + config.gamma * soft_v]), abs=0.02)
+        assert np.asarray(critic.network(x)[:, 1]) == pytest.approx(
+            np.array([2.0, 2.0 + config.gamma * soft_v]), abs=0.02
+        )
     warmer = sac.learn(networks, replace(config, eta=0.1), batch, jnp.ones(2)).log_alpha.network
     entropy = -jnp.sum(jnp.exp(log_pi) * log_pi)
     assert (float(warmer) > 0) == (float(entropy) < 0.98 * np.log(2))
 
 
 def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
-    """All transitions of a small Four Rooms in every batch, the actor left alone: q tends to the exact q of pi."""
+    """All transitions of a small Four Rooms in every batch, the actor left alone: q tends to the
+    exact q of pi.
+    """
     mdp = four_rooms(1, size=7)
     config, state = jekyll(Space(mdp.n_states, 1, 4), eta_c=3e-3, tau=0.05)
-    s, a = (grid.ravel() for grid in np.meshgrid(np.arange(mdp.n_states), np.arange(4), indexing="ij"))
+    s, a = (
+        grid.ravel() for grid in np.meshgrid(np.arange(mdp.n_states), np.arange(4), indexing="ij")
+    )
     live = ~mdp.is_terminal[s]
     s, a = s[live], a[live]
     successor = mdp.P.indices  # deterministic: one entry per row, in order
     discount = 1.0 - mdp.is_terminal[successor]
-    batch = Transition(*(jnp.asarray(x) for x in (s, a, mdp.r[s, a].astype(np.float32), successor, discount.astype(np.float32))))
-    x, following = encode(state.networks.features, batch.observation), encode(state.networks.features, batch.following)
+    batch = Transition(
+        *(
+            jnp.asarray(x)
+            for x in (s, a, mdp.r[s, a].astype(np.float32), successor, discount.astype(np.float32))
+        )
+    )
+    x, following = (
+        encode(state.networks.features, batch.observation),
+        encode(state.networks.features, batch.following),
+    )
     weight = jnp.ones(len(s))
 
     def learn(_: int, networks: Any) -> Any:
         critics, _q = jekyll_hyde.learn_critics(networks, config, batch, x, following, weight)
-        targets = tuple(blend(slow, fast.network, config.tau) for slow, fast in zip(networks.critic_targets, critics, strict=True))
+        targets = tuple(
+            blend(slow, fast.network, config.tau)
+            for slow, fast in zip(networks.critic_targets, critics, strict=True)
+        )
         return replace(networks, critics=critics, critic_targets=targets)
 
     networks = jax.jit(lambda n: jax.lax.fori_loop(0, 4000, learn, n))(state.networks)
@@ -269,12 +380,16 @@ def test_no_random_key_is_used_twice(agent: str, name: str) -> None:
     def turn(key: jax.Array) -> jax.Array:
         state = functions.init(key, config, Space(4, 1, 2))
         action, state = functions.act(state, config, jnp.int32(0))
-        state = functions.update(state, config, replace(transition(1), action=action), jnp.asarray(True))
+        state = functions.update(
+            state, config, replace(transition(1), action=action), jnp.asarray(True)
+        )
         return functions.act(state, config, jnp.int32(1))[0]
 
     with jax.debug_key_reuse(True):
         jax.eval_shape(turn, jax.random.key(0))
-        with pytest.raises(jax.errors.KeyReuseError):  # the checker does look at what is only traced
+        with pytest.raises(
+            jax.errors.KeyReuseError
+        ):  # the checker does look at what is only traced
             jax.eval_shape(lambda key: turn(key) + turn(key), jax.random.key(0))
 
 

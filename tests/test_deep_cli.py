@@ -1,4 +1,6 @@
-"""`jh train` with networks: what it prints and writes, and one sentence with exit status 2 for bad input."""
+"""`jh train` with networks: what it prints and writes, and one sentence with exit status 2 for bad
+input.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,20 @@ from jekyllhyde import deep
 from jekyllhyde.cli import main
 from jekyllhyde.cli.train_deep import DEFAULTS, SHARED, Deep, device_sentence
 
-SMALL = ["--size", "7", "--seeds", "2", "--episodes", "20", "--hidden", "8", "--batch", "8", "--capacity", "200"]
+SMALL = [
+    "--size",
+    "7",
+    "--seeds",
+    "2",
+    "--episodes",
+    "20",
+    "--hidden",
+    "8",
+    "--batch",
+    "8",
+    "--capacity",
+    "200",
+]
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -29,11 +44,25 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 def test_train_with_networks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The command, the library and the files agree."""
-    arguments = ["FourRooms-v0", "--agent", "ddqn", "--level", "2", *SMALL, "--eta-c", "0.005", "--out", str(tmp_path), "--json"]
+    arguments = [
+        "FourRooms-v0",
+        "--agent",
+        "ddqn",
+        "--level",
+        "2",
+        *SMALL,
+        "--eta-c",
+        "0.005",
+        "--out",
+        str(tmp_path),
+        "--json",
+    ]
     status, out, _ = run(capsys, *arguments)
     report = json.loads(out)
     own = {"eta_c": 0.005, "hidden": (8,), "batch": 8, "capacity": 200}
-    result = deep.train("four_rooms", "ddqn", level=2, size=7, seeds=2, episodes=20, hyperparameters=own)
+    result = deep.train(
+        "four_rooms", "ddqn", level=2, size=7, seeds=2, episodes=20, hyperparameters=own
+    )
     measured = {row["quantity"]: row["mean"] for row in report["measured"]}
     table = pq.read_table(tmp_path / "train.parquet").to_pydict()
     assert status == 0
@@ -48,7 +77,10 @@ def test_train_with_networks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     loaded = deep.DoubleDQN.load(tmp_path / "run-1")
     states = range(result.mdp.n_states)
     assert [loaded.predict(s) for s in states] == result.pi[1, -1].argmax(-1).tolist()
-    assert report["files"] == [str(tmp_path / name) for name in ("train.parquet", "train.png", "rooms.png", "run-0", "run-1")]
+    assert report["files"] == [
+        str(tmp_path / name)
+        for name in ("train.parquet", "train.png", "rooms.png", "run-0", "run-1")
+    ]
 
 
 def test_the_table_names_device_and_seeds(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +99,9 @@ def test_every_hyperparameter_is_a_flag() -> None:
     flags = {field.name for field in fields(Deep)} | set(SHARED) - set(DEFAULTS)
     for agent in deep.AGENTS:
         settings = {field.name for field in fields(deep.configure(agent))}
-        assert settings - {"gamma", "rnd"} <= flags, agent  # gamma is the problem's, rnd the agent's name
+        assert settings - {"gamma", "rnd"} <= flags, (
+            agent
+        )  # gamma is the problem's, rnd the agent's name
 
 
 BAD = {
@@ -106,7 +140,9 @@ def test_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def cache_of(home: Path, **more: str) -> str:
-    """Where a fresh process with that cache home keeps compiled programs, and how many it has written."""
+    """Where a fresh process with that cache home keeps compiled programs, and how many it has
+    written.
+    """
     code = (
         "import jax; jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0); from jekyllhyde import deep;"
         "from jekyllhyde.deep.cache import keep_compiled; "
@@ -114,9 +150,13 @@ def cache_of(home: Path, **more: str) -> str:
         "r = deep.train('chain', 'ddqn', n_states=4, seeds=1, episodes=10, hyperparameters=small);"
         "print(keep_compiled(), float(r.q.sum()))"
     )
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("JAX_COMPILATION")}
+    environment = {
+        key: value for key, value in os.environ.items() if not key.startswith("JAX_COMPILATION")
+    }
     environment |= {"XDG_CACHE_HOME": str(home), **more}
-    return subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def test_compiled_programs_are_kept_between_processes(tmp_path: Path) -> None:

@@ -26,7 +26,11 @@ from jekyllhyde.mdp.finite import FiniteMDP
 
 SMALL: dict[str, Any] = {"hidden": (16,), "batch": 16, "capacity": 500}
 JEKYLL: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 20, "eta": 1e-2, "eta_c": 1e-2}
-SETTINGS: dict[str, dict[str, Any]] = {"jekyll_hyde": JEKYLL, "ddqn": SMALL, "sac": {**SMALL, "warmup": 20}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "jekyll_hyde": JEKYLL,
+    "ddqn": SMALL,
+    "sac": {**SMALL, "warmup": 20},
+}
 GAMMA = 0.8
 
 
@@ -50,13 +54,25 @@ PROBES = {
 
 @pytest.mark.parametrize("agent", SETTINGS)
 def test_probe_problems(agent: str) -> None:
-    """The five probes have one shape, so each agent is compiled once; all values and choices come out right."""
+    """The five probes have one shape, so each agent is compiled once; all values and choices come
+    out right.
+    """
     for name, mdp in PROBES.items():
-        result = deep.train(mdp, agent, seeds=2, episodes=400, every=400, config="published", hyperparameters=SETTINGS[agent])
+        result = deep.train(
+            mdp,
+            agent,
+            seeds=2,
+            episodes=400,
+            every=400,
+            config="published",
+            hyperparameters=SETTINGS[agent],
+        )
         pi = np.asarray(result.pi[:, -1], dtype=np.float64)
         for run in range(2):
             exact = mdp.evaluate(pi[run] / pi[run].sum(1, keepdims=True)).q[:2]
-            if agent == "sac":  # its values count the entropy of what follows, which only two steps have
+            if (
+                agent == "sac"
+            ):  # its values count the entropy of what follows, which only two steps have
                 exact = exact if name != "two steps" else exact[1:]
             values = result.q[run, -1, :2][-len(exact) :]
             assert values == pytest.approx(exact, abs=0.15), (name, run)
@@ -66,7 +82,9 @@ def test_probe_problems(agent: str) -> None:
 
 def short_runs(seed: int, progress: Any = None, seeds: int = 2) -> list[TrainResult]:
     """Two runs with each of two settings, the second with an actor that takes no steps."""
-    settings = [{**JEKYLL, "warmup": 5, "eta": eta, "bonus_per_action": False} for eta in (1e-2, 0.0)]
+    settings = [
+        {**JEKYLL, "warmup": 5, "eta": eta, "bonus_per_action": False} for eta in (1e-2, 0.0)
+    ]
     return deep.sweep(
         "chain",
         "jekyll_hyde",
@@ -94,7 +112,9 @@ def test_same_seed_same_numbers_other_seed_others(results: dict[str, list[TrainR
     assert abs(first.q[0] - first.q[1])[..., :-1, :].max() > 1e-3
 
 
-@pytest.mark.skipif(jax.default_backend() == "gpu", reason="a GPU rounds differently in batches of another size")
+@pytest.mark.skipif(
+    jax.default_backend() == "gpu", reason="a GPU rounds differently in batches of another size"
+)
 def test_a_run_does_not_depend_on_the_others(results: dict[str, list[TrainResult]]) -> None:
     alone = short_runs(0, seeds=1)
     for one, both in zip(alone, results["first"], strict=True):
@@ -113,10 +133,14 @@ def test_the_record_adds_up(results: dict[str, list[TrainResult]]) -> None:
     assert first.episode.tolist() == [4, 8]
     assert first.score.shape == first.exact_score.shape == first.step.shape == (2, 2)
     assert (first.arrivals.sum((2, 3)) == first.step).all()
-    assert (first.arrivals[:, :, :, 5].sum(2) == first.episode).all()  # every episode of the chain ends in its last state
+    assert (
+        first.arrivals[:, :, :, 5].sum(2) == first.episode
+    ).all()  # every episode of the chain ends in its last state
     assert (first.step[:, 1] > first.step[:, 0]).all()
     assert np.asarray(first.pi.sum(-1)) == pytest.approx(1.0, abs=1e-5)
-    assert first.exact_score == pytest.approx(first.score, abs=1e-5)  # one start, no chance: ten episodes are one
+    assert first.exact_score == pytest.approx(
+        first.score, abs=1e-5
+    )  # one start, no chance: ten episodes are one
     assert first.optimum == pytest.approx(1.0)
 
 
@@ -128,7 +152,9 @@ def test_progress_and_segments_change_nothing(results: dict[str, list[TrainResul
     assert seen[-1] == 1.0
 
 
-def test_final_networks_are_those_of_the_last_record(results: dict[str, list[TrainResult]], tmp_path: Path) -> None:
+def test_final_networks_are_those_of_the_last_record(
+    results: dict[str, list[TrainResult]], tmp_path: Path
+) -> None:
     result = results["first"][0]
     agent = deep.from_result(result, 1)
     assert [agent.predict(s) for s in range(5)] == result.pi[1, -1, :5].argmax(-1).tolist()
@@ -138,7 +164,9 @@ def test_final_networks_are_those_of_the_last_record(results: dict[str, list[Tra
 
 
 def test_diagnostics_by_hand(results: dict[str, list[TrainResult]]) -> None:
-    """On the chain of 6 with a policy that walks on everywhere, and a critic that is right, too high by 1, or wrong in order."""
+    """On the chain of 6 with a policy that walks on everywhere, and a critic that is right, too
+    high by 1, or wrong in order.
+    """
     first = results["first"][0]
     walk = np.zeros((6, 2))
     walk[:, 1] = 1.0
@@ -151,15 +179,25 @@ def test_diagnostics_by_hand(results: dict[str, list[TrainResult]]) -> None:
     uniform_error = abs(exact + 1.0 - first.mdp.evaluate(np.full((6, 2), 0.5)).q)[:5].mean()
     leave_error = abs(exact - first.mdp.evaluate(walk[:, ::-1]).q)[:5].mean()
     assert diagnostics.entropy(made)[0] == pytest.approx([0.0, np.log(2), 0.0], abs=1e-6)
-    assert diagnostics.critic_error(made)[0] == pytest.approx([0.0, uniform_error, leave_error], abs=1e-5)
-    assert diagnostics.action_gap(made)[0] == pytest.approx(np.full(3, abs(exact[:5, 1] - exact[:5, 0]).mean()), abs=1e-6)
-    assert diagnostics.trapped(made)[0] == pytest.approx([0.0, 0.0, 0.8])  # both actions are optimal in the last decision state
+    assert diagnostics.critic_error(made)[0] == pytest.approx(
+        [0.0, uniform_error, leave_error], abs=1e-5
+    )
+    assert diagnostics.action_gap(made)[0] == pytest.approx(
+        np.full(3, abs(exact[:5, 1] - exact[:5, 0]).mean()), abs=1e-6
+    )
+    assert diagnostics.trapped(made)[0] == pytest.approx(
+        [0.0, 0.0, 0.8]
+    )  # both actions are optimal in the last decision state
     assert diagnostics.coverage(made)[0] == pytest.approx([0.2, 0.2, 0.2])
     assert diagnostics.coverage(made, 1)[0] == pytest.approx([0.0, 0.0, 0.0])
     assert diagnostics.terminal_share(made)[0] == pytest.approx([0.0, 0.25, 0.25])
-    assert diagnostics.batch_share(made)[0] == pytest.approx([0.0, 0.625, 0.625])  # a quarter of all, all of Hyde's
+    assert diagnostics.batch_share(made)[0] == pytest.approx(
+        [0.0, 0.625, 0.625]
+    )  # a quarter of all, all of Hyde's
     recent = replace(made, config=replace(made.config, fifo=True), step=np.array([[3, 4, 8]]))
-    assert diagnostics.batch_share(recent)[0] == pytest.approx([0.0, 1.0, 0.5])  # then none of the last four
+    assert diagnostics.batch_share(recent)[0] == pytest.approx(
+        [0.0, 1.0, 0.5]
+    )  # then none of the last four
 
 
 def test_divergence_and_solved_runs_are_told(results: dict[str, list[TrainResult]]) -> None:
@@ -174,20 +212,36 @@ def test_divergence_and_solved_runs_are_told(results: dict[str, list[TrainResult
 
 
 def test_problems_of_a_batch_share_a_call_not_their_numbers() -> None:
-    """Two chains in one batch, one of which pays nothing at its end: each result is that of its own chain."""
+    """Two chains in one batch, one of which pays nothing at its end: each result is that of its own
+    chain.
+    """
     rich = chain(4)
     poor = FiniteMDP(rich.P, np.zeros((4, 2)), p0=rich.p0, gamma=rich.gamma, terminal=rich.terminal)
     config = deep.configure("jekyll_hyde", "published", **JEKYLL)
-    results = deep.Batch("jekyll_hyde", [deep.Case(mdp, 100, config) for mdp in (rich, poor)], seeds=1, episodes=4, every=2).run()
+    results = deep.Batch(
+        "jekyll_hyde",
+        [deep.Case(mdp, 100, config) for mdp in (rich, poor)],
+        seeds=1,
+        episodes=4,
+        every=2,
+    ).run()
     assert [result.optimum for result in results] == pytest.approx([1.0, 0.0])
     assert (results[1].exact_score == 0.0).all()
     assert (results[0].exact_score != 0.0).any()
     with pytest.raises(InputError, match="differ in their numbers of states"):
-        deep.Batch("jekyll_hyde", [deep.Case(chain(n), 100, config) for n in (4, 5)], seeds=1, episodes=4, every=2)
+        deep.Batch(
+            "jekyll_hyde",
+            [deep.Case(chain(n), 100, config) for n in (4, 5)],
+            seeds=1,
+            episodes=4,
+            every=2,
+        )
 
 
 def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[TrainResult]]) -> None:
-    """The chain has one start and no chance in it: with the same random key both loops live the same life."""
+    """The chain has one start and no chance in it: with the same random key both loops live the
+    same life.
+    """
     result = results["first"][0]
     agent_key, *_ = jax.random.split(jax.random.fold_in(jax.random.key(0), 0), 3)
     agent = deep.JekyllHyde(TabularEnv(chain(6)), config=result.config)
@@ -200,7 +254,9 @@ def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[Trai
 
 
 def host(env: gym.Env[Any, Any] | None = None, seed: int = 0) -> deep.JekyllHyde:
-    return deep.JekyllHyde(env or FourRooms(level=1, size=7), seed=seed, config="published", **JEKYLL)
+    return deep.JekyllHyde(
+        env or FourRooms(level=1, size=7), seed=seed, config="published", **JEKYLL
+    )
 
 
 def weights(agent: deep.HostAgent) -> np.ndarray:
@@ -208,7 +264,9 @@ def weights(agent: deep.HostAgent) -> np.ndarray:
 
 
 def test_learning_is_additive_and_survives_the_disk(tmp_path: Path) -> None:
-    """On the chain an episode's start says nothing, so that a loaded agent goes on as if it had never left."""
+    """On the chain an episode's start says nothing, so that a loaded agent goes on as if it had
+    never left.
+    """
     env = TabularEnv(chain(4))
     whole, parts = host(env), host(TabularEnv(chain(4)))
     whole.learn(60)
@@ -236,7 +294,9 @@ def test_vector_observations_and_shifted_actions() -> None:
         observation_space = Box(-1.0, 1.0, (1,))
         action_space = Discrete(2, start=5)  # type: ignore[assignment]
 
-        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        def reset(
+            self, *, seed: int | None = None, options: Any = None
+        ) -> tuple[np.ndarray, dict[str, Any]]:
             super().reset(seed=seed)
             self.sign = self.np_random.choice([-1.0, 1.0])
             return np.array([self.sign], dtype=np.float32), {}
@@ -261,11 +321,15 @@ def test_files_that_are_no_agents(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no environment"):
         deep.JekyllHyde.load(tmp_path).learn(1)
     about = json.loads((tmp_path / "agent.json").read_text())
-    (tmp_path / "agent.json").write_text(json.dumps({**about, "config": {**about["config"], "hidden": [17]}}))
+    (tmp_path / "agent.json").write_text(
+        json.dumps({**about, "config": {**about["config"], "hidden": [17]}})
+    )
     with pytest.raises(InputError, match="do not fit"):
         deep.JekyllHyde.load(tmp_path)
     (tmp_path / "agent.json").write_text(json.dumps(about))
-    (tmp_path / "state.safetensors").write_bytes((tmp_path / "state.safetensors").read_bytes()[:100])
+    (tmp_path / "state.safetensors").write_bytes(
+        (tmp_path / "state.safetensors").read_bytes()[:100]
+    )
     with pytest.raises(InputError, match="no agent that can be read"):
         deep.JekyllHyde.load(tmp_path)
     with pytest.raises(InputError, match="no agent that can be read"):
@@ -291,7 +355,10 @@ class Continuous(gym.Env[Any, Any]):
         (lambda: deep.train(config="best"), "config is 'best'"),
         (lambda: deep.train(device="tpu"), "device is 'tpu'"),
         (lambda: deep.train(PROBES["both"], level=2), "level given beside a finite MDP"),
-        (lambda: deep.sweep("chain", "sac", [{"batch": 4}, {"batch": 8}]), "differ in a name or a size"),
+        (
+            lambda: deep.sweep("chain", "sac", [{"batch": 4}, {"batch": 8}]),
+            "differ in a name or a size",
+        ),
         (lambda: deep.JekyllHyde(Continuous()), "Discrete"),
     ],
 )
@@ -323,11 +390,21 @@ def test_the_study_asks_for_settings_that_exist(monkeypatch: pytest.MonkeyPatch)
     study = importlib.import_module("deep_study")
     parts = study.calls()
     for call in [call for part in parts.values() for call in part]:
-        configs = [deep.configure(call.agent, call.config, **{**call.fixed, **numbers}) for numbers in call.settings.values()]
-        assert len({jax.tree.structure(config) for config in configs}) == 1, call.name  # one compiled call
+        configs = [
+            deep.configure(call.agent, call.config, **{**call.fixed, **numbers})
+            for numbers in call.settings.values()
+        ]
+        assert len({jax.tree.structure(config) for config in configs}) == 1, (
+            call.name
+        )  # one compiled call
     rules = [deep.configure(call.agent, call.config, **call.fixed) for call in parts["rules"]]
     assert {replace(config, actor_rule="paper") for config in rules} == {
         deep.configure("jekyll_hyde", "paper")
     }  # nothing else differs
-    rates = {name.split("=")[1] for call in parts["sweeps"] if call.name == "ddqn" for name in call.settings}
+    rates = {
+        name.split("=")[1]
+        for call in parts["sweeps"]
+        if call.name == "ddqn"
+        for name in call.settings
+    }
     assert rates == {"0.06", "0.03", "0.01", "0.006", "0.003", "0.001"}

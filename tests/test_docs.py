@@ -1,4 +1,5 @@
-"""Every Python block of the README and of the documentation runs as it stands, in the page's order, and prints what it says.
+"""Every Python block of the README and of the documentation runs as it stands, in the page's order,
+and prints what it says.
 
 A block that starts with `# file: NAME` is written to that file instead.
 """
@@ -15,7 +16,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(?:python|toml)\n(.*?)^```(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(?:python|toml)\n(.*?)^```(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL
+)
 FILE = re.compile(r"# file: (\S+)\n")
 WITH_CODE = [page for page in PAGES if BLOCK.search(page.read_text())]
 

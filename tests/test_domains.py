@@ -34,7 +34,9 @@ def test_chain(n: int, beta: float, convention: str) -> None:
 
 
 def goal_values(mdp: FiniteMDP) -> Floats:
-    """The optimal value of state 0 for every goal, by plain value iteration on dense arrays; needs the rows of all states."""
+    """The optimal value of state 0 for every goal, by plain value iteration on dense arrays; needs
+    the rows of all states.
+    """
     P = mdp.P.toarray().reshape(mdp.n_states, mdp.n_actions, mdp.n_states)
     values = np.full(mdp.n_states, np.inf)
     for goal in range(1, mdp.n_states):
@@ -53,7 +55,9 @@ def test_garnet_goal_against_an_exhaustive_search(seed: int) -> None:
     size = {"n_states": 16, "n_actions": 2, "connectivity": 2, "gamma": 0.95}
     with_goal_1, with_goal_2 = (garnet(**size, seed=seed, goal=goal) for goal in (1, 2))  # type: ignore[arg-type]
     rows = with_goal_1.P.toarray()
-    rows[2:4] = with_goal_2.P.toarray()[2:4]  # a terminal state has no rows: state 1's come from the other copy
+    rows[2:4] = with_goal_2.P.toarray()[
+        2:4
+    ]  # a terminal state has no rows: state 1's come from the other copy
     everything = FiniteMDP(rows.reshape(16, 2, 16), np.zeros((16, 2)), gamma=0.95)
     values = goal_values(everything)
     chosen = {c: garnet(**size, seed=seed, convention=c) for c in ("published", "paper")}  # type: ignore[arg-type]
@@ -70,7 +74,9 @@ def test_garnet_goal_against_an_exhaustive_search(seed: int) -> None:
 
 @pytest.mark.parametrize("convention", ["published", "paper"])
 def test_garnet_goal_where_values_take_long_to_spread(convention: str) -> None:
-    """With one action and little discount, a goal's value is a linear solve, and 60 sweeps do not find it."""
+    """With one action and little discount, a goal's value is a linear solve, and 60 sweeps do not
+    find it.
+    """
     n, gamma = 40, 0.9999
     differences = 0
     for seed in range(12):
@@ -143,10 +149,11 @@ def walls(size: int = 15) -> list[str]:
     inside = range(1, size - 1)
     return [
         "".join(
-            "." if (i, j) in doors or (i in inside and j in inside and 7 not in (i, j)) else "#" for j in range(size)
+            "." if (i, j) in doors or (i in inside and j in inside and 7 not in (i, j)) else "#"
+            for j in range(size)
         )
         for i in range(size)
-    ]  # fmt: skip
+    ]
 
 
 def distances(rows: list[str], goal: tuple[int, int]) -> dict[tuple[int, int], int]:
@@ -168,27 +175,41 @@ def test_four_rooms_values_are_those_of_shortest_paths(gamma: float) -> None:
     v = mdp.optimal().v
     for state, cell in enumerate(plan.cell):
         n = steps[int(cell[0]), int(cell[1])]
-        expected = 0.0 if n == 0 else sum(-0.1 * gamma**k for k in range(n - 1)) + 90.0 * gamma ** (n - 1)
+        expected = (
+            0.0 if n == 0 else sum(-0.1 * gamma**k for k in range(n - 1)) + 90.0 * gamma ** (n - 1)
+        )
         assert v[state] == pytest.approx(expected, abs=1e-8)
 
 
 def test_four_rooms_starts() -> None:
     plan = layout(1)
-    np.testing.assert_allclose(plan.p0, np.where(np.arange(len(plan.cell)) == plan.goal, 0.0, 1.0 / (len(plan.cell) - 1)))
+    np.testing.assert_allclose(
+        plan.p0, np.where(np.arange(len(plan.cell)) == plan.goal, 0.0, 1.0 / (len(plan.cell) - 1))
+    )
     plan = layout(2)
     p0 = dict(zip(map(tuple, plan.cell.tolist()), plan.p0, strict=True))
     below = [c for c in p0 if c[0] > 7]
     right = [c for c in p0 if c[1] > 7]
     for cell, p in p0.items():
-        assert p == pytest.approx(0.5 * (cell in below) / len(below) + 0.5 * (cell in right) / len(right))
+        assert p == pytest.approx(
+            0.5 * (cell in below) / len(below) + 0.5 * (cell in right) / len(right)
+        )
     assert all(p0[c] == 0.0 for c in p0 if c[0] < 7 and c[1] < 7)
     assert sum(p0.values()) == pytest.approx(1.0)
 
 
 def test_four_rooms_slip() -> None:
     plain, slippery, random = four_rooms(), four_rooms(slip=0.4), four_rooms(slip=1.0)
-    mean = plain.P.toarray().reshape(-1, 4, plain.n_states).mean(axis=1, keepdims=True).repeat(4, axis=1).reshape(plain.P.shape)
-    np.testing.assert_allclose(slippery.P.toarray(), 0.6 * plain.P.toarray() + 0.4 * mean, atol=1e-15)
+    mean = (
+        plain.P.toarray()
+        .reshape(-1, 4, plain.n_states)
+        .mean(axis=1, keepdims=True)
+        .repeat(4, axis=1)
+        .reshape(plain.P.shape)
+    )
+    np.testing.assert_allclose(
+        slippery.P.toarray(), 0.6 * plain.P.toarray() + 0.4 * mean, atol=1e-15
+    )
     assert random.J_star == pytest.approx(random.J_low) == pytest.approx(plain.J_low)
     assert plain.J_star > slippery.J_star > random.J_star
 
@@ -213,7 +234,9 @@ def test_deep_sea() -> None:
     assert pytest.approx(mdp.J_star) == mdp.evaluate(right).J
     assert mdp.J_low == mdp.evaluate(deterministic(np.zeros(mdp.n_states, dtype=int), 2)).J == 0.0
     corner = mdp.density(mdp.uniform_policy(), gamma=1.0)[n * n - 1]
-    assert corner == pytest.approx(2.0 ** (1 - n))  # one more step to the right, and the treasure is found
+    assert corner == pytest.approx(
+        2.0 ** (1 - n)
+    )  # one more step to the right, and the treasure is found
     assert mdp.density(mdp.uniform_policy(), gamma=1.0)[: n * n].sum() == pytest.approx(n)
     one_left = np.ones(mdp.n_states, dtype=int)
     one_left[0] = 0
@@ -227,7 +250,10 @@ def test_deep_sea() -> None:
         (lambda: chain(5, beta=1.0), "beta is 1.0; it must lie in [0, 1)"),
         (lambda: chain(5, beta=-0.1), "beta is -0.1; it must lie in [0, 1)"),
         (lambda: chain(5, gamma=0.0), "gamma is 0.0; the chain takes one in (0, 1]"),
-        (lambda: chain(5, convention="mine"), "convention is 'mine'; it must be one of published, paper"),
+        (
+            lambda: chain(5, convention="mine"),
+            "convention is 'mine'; it must be one of published, paper",
+        ),
         (lambda: garnet(1), "n_states is 1; it must be an integer of at least 2"),
         (lambda: garnet(10, 0), "n_actions is 0; it must be an integer of at least 1"),
         (lambda: garnet(10, connectivity=11), "connectivity is 11; it cannot exceed the 10 states"),
@@ -235,7 +261,10 @@ def test_deep_sea() -> None:
         (lambda: garnet(10, seed=-1), "seed is -1; it must be an integer of at least 0"),
         (lambda: garnet(10, goal=0), "goal is 0; it must be a state from 1 to 9"),
         (lambda: garnet(10, goal=10), "goal is 10; it must be a state from 1 to 9"),
-        (lambda: garnet(10, convention="mine"), "convention is 'mine'; it must be one of published, paper"),
+        (
+            lambda: garnet(10, convention="mine"),
+            "convention is 'mine'; it must be one of published, paper",
+        ),
         (lambda: four_rooms(3), "level is 3; it must be 1 or 2"),
         (lambda: four_rooms(1, 8), "size is 8; it must be odd"),
         (lambda: four_rooms(1, 5), "size is 5; it must be an integer of at least 7"),

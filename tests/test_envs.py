@@ -96,7 +96,9 @@ def test_the_picture_shows_agent_goal_and_walls() -> None:
 
 @pytest.mark.parametrize("level", [1, 2])
 def test_the_optimum_in_both_faces(level: int) -> None:
-    """Breadth-first distances, backward induction and episodes in Gymnasium give the same optimal score."""
+    """Breadth-first distances, backward induction and episodes in Gymnasium give the same optimal
+    score.
+    """
     mdp = four_rooms(level)
     actions = np.argmax(mdp.optimal().q, axis=1)
     model = functional.make_model(mdp, 90)
@@ -115,11 +117,15 @@ def test_the_optimum_in_both_faces(level: int) -> None:
 
 
 def test_exact_score_against_the_exact_values() -> None:
-    """Without discount and with certain termination, the score is the return of the finite MDP (slip makes it so)."""
+    """Without discount and with certain termination, the score is the return of the finite MDP
+    (slip makes it so).
+    """
     mdp = four_rooms(1, size=7, gamma=1.0, slip=0.3)
     rng = np.random.default_rng(0)
     best = np.argmax(mdp.optimal().q, axis=1)
-    policies = np.where(rng.random((5, mdp.n_states)) < 0.8, best, rng.integers(0, 4, (5, mdp.n_states)))
+    policies = np.where(
+        rng.random((5, mdp.n_states)) < 0.8, best, rng.integers(0, 4, (5, mdp.n_states))
+    )
     scores = functional.exact_score(functional.make_model(mdp, 20_000), jnp.asarray(policies))
     expected = [mdp.evaluate(np.eye(4)[policy]).J for policy in policies]
     assert np.asarray(scores) == pytest.approx(np.array(expected), rel=1e-3)
@@ -129,7 +135,9 @@ def test_a_policy_that_never_arrives_scores_minus_nine() -> None:
     model = functional.make_model(four_rooms(2), 90)
     stuck = jnp.full(model.n_states, NORTH)
     assert float(functional.exact_score(model, stuck)) == pytest.approx(-9.0, abs=1e-4)
-    assert float(functional.rollout(model, stuck, jax.random.key(0))) == pytest.approx(-9.0, abs=1e-4)
+    assert float(functional.rollout(model, stuck, jax.random.key(0))) == pytest.approx(
+        -9.0, abs=1e-4
+    )
 
 
 def test_sampled_episodes_average_to_the_exact_score() -> None:
@@ -142,7 +150,9 @@ def test_sampled_episodes_average_to_the_exact_score() -> None:
     assert abs(sampled.mean() - float(functional.exact_score(model, actions))) < error
 
 
-@pytest.mark.parametrize("mdp", [chain(6), deep_sea(4), four_rooms(2, size=7)], ids=lambda mdp: mdp.name)
+@pytest.mark.parametrize(
+    "mdp", [chain(6), deep_sea(4), four_rooms(2, size=7)], ids=lambda mdp: mdp.name
+)
 def test_both_faces_take_the_same_steps(mdp: FiniteMDP) -> None:
     model, env = functional.make_model(mdp, 15), TabularEnv(mdp, 15)
     start = int(np.flatnonzero(mdp.p0)[0])
@@ -174,7 +184,9 @@ def test_transitions_have_the_models_frequencies(face: str) -> None:
         model = functional.make_model(mdp, 100)
         state = functional.EnvState(jnp.int32(s), jnp.int32(0))
         keys = jax.random.split(jax.random.key(5), n)
-        arrived = np.asarray(jax.vmap(lambda key: functional.step(model, state, jnp.int32(a), key)[0].s)(keys))
+        arrived = np.asarray(
+            jax.vmap(lambda key: functional.step(model, state, jnp.int32(a), key)[0].s)(keys)
+        )
     expected = mdp.P.toarray()[s * mdp.n_actions + a]
     assert (expected > 0).sum() == 4
     assert abs(np.bincount(arrived, minlength=mdp.n_states) / n - expected).max() < 0.03
@@ -183,7 +195,9 @@ def test_transitions_have_the_models_frequencies(face: str) -> None:
 def test_jax_starts_have_the_models_frequencies() -> None:
     mdp = four_rooms(2, size=7)
     model = functional.make_model(mdp, 90)
-    starts = jax.vmap(lambda key: functional.reset(model, key).s)(jax.random.split(jax.random.key(0), 8000))
+    starts = jax.vmap(lambda key: functional.reset(model, key).s)(
+        jax.random.split(jax.random.key(0), 8000)
+    )
     frequency = np.bincount(np.asarray(starts), minlength=mdp.n_states) / 8000
     assert abs(frequency - mdp.p0).max() < 0.015
     assert layout(2, 7).goal not in np.asarray(starts)
@@ -214,7 +228,13 @@ def test_no_step_after_the_end() -> None:
 
 @pytest.mark.parametrize(
     "mdp",
-    [four_rooms(2, size=7, slip=0.2), chain(6), garnet(12, seed=3), four_rooms(1, size=7, gamma=0.0), chain(6, gamma=1.0)],
+    [
+        four_rooms(2, size=7, slip=0.2),
+        chain(6),
+        garnet(12, seed=3),
+        four_rooms(1, size=7, gamma=0.0),
+        chain(6, gamma=1.0),
+    ],
     ids=["rooms", "chain", "garnet", "myopic", "undiscounted"],
 )
 def test_discounted_values_of_many_policies(mdp: FiniteMDP) -> None:
@@ -222,6 +242,10 @@ def test_discounted_values_of_many_policies(mdp: FiniteMDP) -> None:
     pi = np.random.default_rng(0).dirichlet(np.ones(mdp.n_actions), (2, 3, mdp.n_states))
     exact = np.array([[mdp.evaluate(policy).q for policy in row] for row in pi])
     scale = abs(exact).max()
-    assert np.asarray(functional.policy_q(model, jnp.asarray(pi, jnp.float32), mdp.gamma)) == pytest.approx(exact, abs=1e-5 * scale)
+    assert np.asarray(
+        functional.policy_q(model, jnp.asarray(pi, jnp.float32), mdp.gamma)
+    ) == pytest.approx(exact, abs=1e-5 * scale)
     best = mdp.optimal().q
-    assert np.asarray(functional.optimal_q(model, mdp.gamma)) == pytest.approx(best, abs=1e-5 * abs(best).max())
+    assert np.asarray(functional.optimal_q(model, mdp.gamma)) == pytest.approx(
+        best, abs=1e-5 * abs(best).max()
+    )

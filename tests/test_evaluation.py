@@ -20,8 +20,15 @@ seeds = st.integers(0, 2**32 - 1)
 SOLVERS = ("dense", "sparse_lu", "iterative")
 
 
-@given(seed=seeds, n_states=st.integers(2, 12), n_actions=st.integers(1, 4), gamma=st.sampled_from([0.0, 0.5, 0.9, 0.99, 0.999]))
-def test_values_and_density_against_a_dense_inverse(seed: int, n_states: int, n_actions: int, gamma: float) -> None:
+@given(
+    seed=seeds,
+    n_states=st.integers(2, 12),
+    n_actions=st.integers(1, 4),
+    gamma=st.sampled_from([0.0, 0.5, 0.9, 0.99, 0.999]),
+)
+def test_values_and_density_against_a_dense_inverse(
+    seed: int, n_states: int, n_actions: int, gamma: float
+) -> None:
     mdp = random_mdp(seed, n_states, n_actions, gamma)
     pi = random_policy(seed + 1, mdp)
     v, q, d = naive(mdp, pi)
@@ -37,7 +44,9 @@ def test_values_and_density_against_a_dense_inverse(seed: int, n_states: int, n_
 
 
 @given(seed=seeds, gamma=st.sampled_from([0.3, 0.8, 0.95]), other=st.sampled_from([0.0, 0.6, 0.9]))
-def test_values_and_densities_against_truncated_series(seed: int, gamma: float, other: float) -> None:
+def test_values_and_densities_against_truncated_series(
+    seed: int, gamma: float, other: float
+) -> None:
     mdp = random_mdp(seed, 7, 2, gamma, exit_probability=0.1)
     pi = random_policy(seed + 1, mdp, 0.3)
     P_pi = policy_transitions(mdp, pi).toarray()
@@ -65,7 +74,11 @@ def test_return_is_the_density_times_the_rewards(seed: int) -> None:
     assert pytest.approx(float((d[:, None] * pi * mdp.r).sum()), abs=1e-10) == evaluation.J
     flow = mdp.p0 + mdp.gamma * (d @ policy_transitions(mdp, pi))
     np.testing.assert_allclose(d, flow, atol=1e-10 * d.sum())
-    np.testing.assert_allclose((pi * evaluation.q).sum(axis=1)[~mdp.is_terminal], evaluation.v[~mdp.is_terminal], atol=1e-10)
+    np.testing.assert_allclose(
+        (pi * evaluation.q).sum(axis=1)[~mdp.is_terminal],
+        evaluation.v[~mdp.is_terminal],
+        atol=1e-10,
+    )
     assert (evaluation.v[mdp.is_terminal] == 0).all()
 
 
@@ -77,7 +90,10 @@ def test_values_and_densities_against_simulation(seed: int) -> None:
     returns, visits = simulate(mdp, pi, episodes, horizon=200, seed=seed + 20)
     evaluation = mdp.evaluate(pi)
     assert abs(returns.mean() - evaluation.J) < 4.5 * returns.std() / np.sqrt(episodes)
-    assert (abs(visits.mean(axis=0) - evaluation.density()) < 4.5 * visits.std(axis=0) / np.sqrt(episodes) + 1e-6).all()
+    assert (
+        abs(visits.mean(axis=0) - evaluation.density())
+        < 4.5 * visits.std(axis=0) / np.sqrt(episodes) + 1e-6
+    ).all()
 
 
 def test_undiscounted_density_against_simulation() -> None:
@@ -87,7 +103,10 @@ def test_undiscounted_density_against_simulation() -> None:
     returns, visits = simulate(mdp, pi, episodes, horizon=500, seed=7)
     evaluation = mdp.evaluate(pi)
     assert abs(returns.mean() - evaluation.J) < 4.5 * returns.std() / np.sqrt(episodes)
-    assert (abs(visits.mean(axis=0) - evaluation.density(1.0)) < 4.5 * visits.std(axis=0) / np.sqrt(episodes) + 1e-12).all()
+    assert (
+        abs(visits.mean(axis=0) - evaluation.density(1.0))
+        < 4.5 * visits.std(axis=0) / np.sqrt(episodes) + 1e-12
+    ).all()
     assert evaluation.density(1.0)[-1] == pytest.approx(1.0)  # the one visit to the terminal state
 
 
@@ -123,7 +142,9 @@ def test_the_residual_is_true(domain: str, solver: str) -> None:
     evaluation = mdp.evaluate(pi, solver=solver)
     r_pi = (pi * mdp.r).sum(axis=1)
     left = r_pi - (evaluation.v - mdp.gamma * (policy_transitions(mdp, pi) @ evaluation.v))
-    assert evaluation.residual == pytest.approx(abs(left).max() / abs(r_pi).max(), rel=1e-6, abs=1e-16)
+    assert evaluation.residual == pytest.approx(
+        abs(left).max() / abs(r_pi).max(), rel=1e-6, abs=1e-16
+    )
     assert evaluation.residual < 1e-11
 
 
@@ -143,7 +164,10 @@ def test_the_iteration_gives_way_to_sparse_lu_where_it_must() -> None:
     assert evaluation.solver == "sparse_lu"
     np.testing.assert_allclose(evaluation.v[:-1], 0.999 ** np.arange(2998, -1, -1), rtol=1e-9)
     np.testing.assert_allclose(evaluation.density(), 0.999 ** np.arange(3000), rtol=1e-9)
-    with pytest.raises(InputError, match=r"the iterative solver stopped at a residual of .*; use solver 'sparse_lu' or 'auto'"):
+    with pytest.raises(
+        InputError,
+        match=r"the iterative solver stopped at a residual of .*; use solver 'sparse_lu' or 'auto'",
+    ):
         mdp.evaluate(walk, solver="iterative")
 
 
@@ -151,7 +175,9 @@ def test_the_choice_of_solver_follows_the_size() -> None:
     for n_states, solver in ((DENSE_LIMIT, "dense"), (DENSE_LIMIT + 1, "iterative")):
         mdp = garnet(n_states, goal=3)
         assert mdp.evaluate(mdp.uniform_policy()).solver == solver
-    with pytest.raises(InputError, match="solver is 'magic'; it must be one of auto, dense, sparse_lu, iterative"):
+    with pytest.raises(
+        InputError, match="solver is 'magic'; it must be one of auto, dense, sparse_lu, iterative"
+    ):
         mdp.evaluate(mdp.uniform_policy(), solver="magic")
 
 
@@ -163,9 +189,13 @@ def test_no_reward_means_no_value() -> None:
 
 
 def closed_set(size: int, reachable: bool) -> tuple[FiniteMDP, Floats]:
-    """A path of `size` states to the terminal one, and beside it a ring that is never left; the path may lead into the ring."""
+    """A path of `size` states to the terminal one, and beside it a ring that is never left; the
+    path may lead into the ring.
+    """
     n = 2 * size + 1
-    following = np.concatenate([np.arange(1, size), [n - 1], np.roll(np.arange(size, 2 * size), -1), [0]])
+    following = np.concatenate(
+        [np.arange(1, size), [n - 1], np.roll(np.arange(size, 2 * size), -1), [0]]
+    )
     P = sparse.lil_array((2 * n, n))
     for s in range(n):
         P[2 * s, following[s]] = P[2 * s + 1, following[s]] = 1.0
@@ -182,9 +212,13 @@ def test_undiscounted_density_leaves_out_closed_sets_that_are_not_reached(size: 
     np.testing.assert_allclose(mdp.density(pi, gamma=1.0), expected, atol=1e-12)
     np.testing.assert_allclose(mdp.evaluate(pi).density(1.0), expected, atol=1e-12)
     stuck, pi = closed_set(size, reachable=True)
-    with pytest.raises(InputError, match=f"the undiscounted density must be finite.* from state {size}"):
+    with pytest.raises(
+        InputError, match=f"the undiscounted density must be finite.* from state {size}"
+    ):
         stuck.density(pi, gamma=1.0)
-    assert stuck.density(deterministic(np.zeros(2 * size + 1, dtype=int), 2), gamma=1.0).sum() == pytest.approx(size + 1)
+    assert stuck.density(
+        deterministic(np.zeros(2 * size + 1, dtype=int), 2), gamma=1.0
+    ).sum() == pytest.approx(size + 1)
 
 
 def test_the_undiscounted_chain_is_exact_at_every_size() -> None:

@@ -35,14 +35,18 @@ def assert_same(first: FiniteMDP, second: FiniteMDP) -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), n_states=st.integers(2, 10), n_actions=st.integers(1, 4))
-def test_round_trip_is_exact(tmp_path_factory: Any, seed: int, n_states: int, n_actions: int) -> None:
+def test_round_trip_is_exact(
+    tmp_path_factory: Any, seed: int, n_states: int, n_actions: int
+) -> None:
     path = tmp_path_factory.getbasetemp() / "round.npz"
     mdp = random_mdp(seed, n_states, n_actions)
     save(mdp, path)
     assert_same(load(path), mdp)
 
 
-@pytest.mark.parametrize("make", [chain, four_rooms, lambda: garnet(60, seed=2), lambda: chain(6, gamma=1.0)])
+@pytest.mark.parametrize(
+    "make", [chain, four_rooms, lambda: garnet(60, seed=2), lambda: chain(6, gamma=1.0)]
+)
 def test_domains_come_back(make: Any, tmp_path: Path) -> None:
     mdp = make()
     mdp.save(tmp_path / "mdp.npz")
@@ -65,7 +69,9 @@ def test_same_mdp_same_bytes_and_exactly_this_path(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.mdp", "two.mdp"]
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "mdp.npz"
     save(chain(5), path)
     before = path.read_bytes()
@@ -74,7 +80,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(InputError, match=r"cannot write the MDP file .*mdp.npz: No space left on device"):
+    with pytest.raises(
+        InputError, match=r"cannot write the MDP file .*mdp.npz: No space left on device"
+    ):
         save(chain(9), path)
     monkeypatch.setattr(np, "savez", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
@@ -84,7 +92,9 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match=r"cannot write the MDP file .*nowhere/mdp.npz: No such file or directory"):
+    with pytest.raises(
+        InputError, match=r"cannot write the MDP file .*nowhere/mdp.npz: No such file or directory"
+    ):
         save(chain(5), tmp_path / "nowhere" / "mdp.npz")
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match=r"cannot write the MDP file .*folder: Is a directory"):
@@ -101,9 +111,13 @@ def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_places_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match=r"cannot read the MDP file .*missing.npz: there is no such file$"):
+    with pytest.raises(
+        InputError, match=r"cannot read the MDP file .*missing.npz: there is no such file$"
+    ):
         load(tmp_path / "missing.npz")
-    with pytest.raises(InputError, match=r"cannot read the MDP file .*: there is no such file \(it is a folder\)$"):
+    with pytest.raises(
+        InputError, match=r"cannot read the MDP file .*: there is no such file \(it is a folder\)$"
+    ):
         load(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match=r"cannot read the MDP file .*pipe"):
@@ -133,7 +147,10 @@ def refused(path: Path, reason: str) -> None:
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip", b"\x93NUMPY\x01\x00", pickle.dumps({"a": 1}), b"\0" * 4096])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK", b"not a zip", b"\x93NUMPY\x01\x00", pickle.dumps({"a": 1}), b"\0" * 4096],
+)
 def test_foreign_files(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "foreign.npz").write_bytes(content)
     refused(tmp_path / "foreign.npz", "not a zip file")
@@ -169,7 +186,9 @@ def test_every_truncation_is_noticed(tmp_path: Path) -> None:
 
 @given(data=st.data())
 def test_damage_is_noticed_or_harmless(tmp_path_factory: Any, data: st.DataObject) -> None:
-    """Random bytes changed: the file is refused with our sentence, or the bytes did not matter (zip's own timestamps)."""
+    """Random bytes changed: the file is refused with our sentence, or the bytes did not matter
+    (zip's own timestamps).
+    """
     path = tmp_path_factory.getbasetemp() / "damaged.npz"
     mdp = random_mdp(1, 4, 2)
     save(mdp, path)
@@ -191,31 +210,64 @@ def test_damage_is_noticed_or_harmless(tmp_path_factory: Any, data: st.DataObjec
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"indices": np.array([3, 1, 3, 2, 3, 9], dtype=np.int32)}, "its successors must be states from 0 to 3"),
-        ({"indices": np.array([3, 1, 3, 2, 4, 3], dtype=np.int32)}, "its successors must be states from 0 to 3"),
-        ({"indices": np.array([3, 1, 3, 2, -1, 3], dtype=np.int32)}, "its successors must be states from 0 to 3"),
+        (
+            {"indices": np.array([3, 1, 3, 2, 3, 9], dtype=np.int32)},
+            "its successors must be states from 0 to 3",
+        ),
+        (
+            {"indices": np.array([3, 1, 3, 2, 4, 3], dtype=np.int32)},
+            "its successors must be states from 0 to 3",
+        ),
+        (
+            {"indices": np.array([3, 1, 3, 2, -1, 3], dtype=np.int32)},
+            "its successors must be states from 0 to 3",
+        ),
         ({"indptr": np.array([0, 1, 2, 3, 4, 5, 6, 6, 7])}, "its transitions are inconsistent"),
         ({"indptr": np.array([1, 1, 2, 3, 4, 5, 6, 6, 6])}, "its transitions are inconsistent"),
         ({"indptr": np.array([0, 4, 2, 3, 4, 5, 6, 6, 6])}, "its transitions are inconsistent"),
         ({"indptr": np.array([0, 1, 2, 3])}, "its arrays disagree: 4 row pointers, 4 states"),
         ({"indptr": np.array([0])}, "its arrays disagree: 1 row pointers, 4 states"),
-        ({"indptr": np.array([0, 2**62, 2**62, 6, 6, 6, 6, 6, 6])}, "its transitions are inconsistent"),
-        ({"indptr": np.array([0, 2, 2, 3, 4, 5, 6, 6, 6])}, "in increasing order for each state and action"),
+        (
+            {"indptr": np.array([0, 2**62, 2**62, 6, 6, 6, 6, 6, 6])},
+            "its transitions are inconsistent",
+        ),
+        (
+            {"indptr": np.array([0, 2, 2, 3, 4, 5, 6, 6, 6])},
+            "in increasing order for each state and action",
+        ),
         ({"r_next": np.zeros(5)}, "its transitions are inconsistent"),
         ({"r_next": np.full(6, np.nan)}, "r is not a finite number for state 0, action 0"),
         ({"data": np.full(6, 0.5)}, "P does not sum to 1 for state 0, action 0"),
         ({"data": np.full(6, np.nan)}, "P has the entry nan"),
-        ({"data": np.ones(6, dtype=complex)}, "data is an array of complex128 and shape (6,), which does not belong there"),
-        ({"data": np.ones((6, 1))}, "data is an array of float64 and shape (6, 1), which does not belong there"),
+        (
+            {"data": np.ones(6, dtype=complex)},
+            "data is an array of complex128 and shape (6,), which does not belong there",
+        ),
+        (
+            {"data": np.ones((6, 1))},
+            "data is an array of float64 and shape (6, 1), which does not belong there",
+        ),
         ({"p0": np.zeros(4)}, "p0 is not a distribution"),
         ({"p0": np.zeros(0)}, "its arrays disagree: 9 row pointers, 0 states"),
         ({"gamma": np.array(np.nan)}, "gamma is nan; it must lie in [0, 1]"),
-        ({"gamma": np.array([0.9, 0.9])}, "gamma is an array of float64 and shape (2,), which does not belong there"),
+        (
+            {"gamma": np.array([0.9, 0.9])},
+            "gamma is an array of float64 and shape (2,), which does not belong there",
+        ),
         ({"terminal": np.array([12])}, "terminal contains 12; states are the integers 0 to 3"),
         ({"J_low": np.array([np.inf])}, "J_low is inf; it must be a finite number"),
-        ({"J_low": np.array([0.0, 1.0])}, "its arrays disagree: 9 row pointers, 4 states, 2 reference returns"),
-        ({"name": np.array(3)}, "name is an array of int64 and shape (), which does not belong there"),
-        ({"version": np.array("one")}, "version is an array of <U3 and shape (), which does not belong there"),
+        (
+            {"J_low": np.array([0.0, 1.0])},
+            "its arrays disagree: 9 row pointers, 4 states, 2 reference returns",
+        ),
+        (
+            {"name": np.array(3)},
+            "name is an array of int64 and shape (), which does not belong there",
+        ),
+        (
+            {"version": np.array("one")},
+            "version is an array of <U3 and shape (), which does not belong there",
+        ),
     ],
 )
 def test_inconsistent_arrays(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
@@ -261,7 +313,10 @@ def header(shape: str, descr: str = "'<f8'") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
-@pytest.mark.parametrize("shape", ["(1000000000000000,)", "(-6,)", "(10000000000000000000000000000,)", "(7,)", "(0,)", "(True,)"])
+@pytest.mark.parametrize(
+    "shape",
+    ["(1000000000000000,)", "(-6,)", "(10000000000000000000000000000,)", "(7,)", "(0,)", "(True,)"],
+)
 def test_absurd_declared_sizes_allocate_nothing(shape: str, tmp_path: Path) -> None:
     path = tmp_path / "mdp.npz"
     save(chain(4), path)
@@ -279,7 +334,14 @@ def test_a_zip_bomb_is_refused_unread(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\x93NUMPY", b"\x93NUMPY\x09\x00", header("(6,)", "'|V80'"), header("(6,)", "__import__('os')"), header("(6")],
+    [
+        b"",
+        b"\x93NUMPY",
+        b"\x93NUMPY\x09\x00",
+        header("(6,)", "'|V80'"),
+        header("(6,)", "__import__('os')"),
+        header("(6"),
+    ],
 )
 def test_malformed_arrays(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "mdp.npz"

@@ -29,7 +29,9 @@ each_environment = pytest.mark.parametrize(("name", "options", "n_states"), ENVI
 class Toy(gym.Env[int, int]):
     """An environment made of a table P and whatever attributes a test gives it."""
 
-    def __init__(self, P: Any, states: Discrete | Box, actions: Discrete, **attributes: Any) -> None:
+    def __init__(
+        self, P: Any, states: Discrete | Box, actions: Discrete, **attributes: Any
+    ) -> None:
         self.observation_space = states  # type: ignore[assignment]
         self.action_space = actions  # type: ignore[assignment]
         if P is not None:
@@ -46,16 +48,29 @@ def toy(P: Any, n_states: int, n_actions: int, **attributes: Any) -> Toy:
 def naive_values(env: Any, pi: Any, gamma: float, sweeps: int) -> Any:
     """v of pi by sweeps over the table as it stands: a flagged transition has no future."""
     P, n, n_actions = env.unwrapped.P, int(env.observation_space.n), int(env.action_space.n)
-    entries = [(s, pi[s, a] * p, t, r, end) for s in range(n) for a in range(n_actions) for p, t, r, end in P[s][a]]
-    state, weight, successor, reward, ends = (np.array(column) for column in zip(*entries, strict=True))
+    entries = [
+        (s, pi[s, a] * p, t, r, end)
+        for s in range(n)
+        for a in range(n_actions)
+        for p, t, r, end in P[s][a]
+    ]
+    state, weight, successor, reward, ends = (
+        np.array(column) for column in zip(*entries, strict=True)
+    )
     v: Any = np.zeros(n)
     for _ in range(sweeps):
-        v = np.bincount(state.astype(int), weight * (reward + gamma * np.where(ends, 0.0, v[successor.astype(int)])), n)
+        v = np.bincount(
+            state.astype(int),
+            weight * (reward + gamma * np.where(ends, 0.0, v[successor.astype(int)])),
+            n,
+        )
     return v
 
 
 @each_environment
-def test_values_follow_the_table_and_its_flags(name: str, options: dict[str, Any], n_states: int) -> None:
+def test_values_follow_the_table_and_its_flags(
+    name: str, options: dict[str, Any], n_states: int
+) -> None:
     mdp = from_gymnasium(name, gamma=0.9, **options)
     env: Any = gym.make(name, **options)
     assert (mdp.n_states, mdp.n_actions) == (n_states, env.action_space.n)
@@ -114,27 +129,45 @@ def test_terminal_states() -> None:
     np.testing.assert_array_equal(from_gymnasium("Taxi-v4").terminal, [500])
     # the shortest way along the cliff: 13 steps
     assert from_gymnasium("CliffWalking-v1", gamma=1.0).J_star == pytest.approx(-13.0)
-    assert from_gymnasium("FrozenLake-v1", gamma=1.0, is_slippery=False).J_star == pytest.approx(1.0)
+    assert from_gymnasium("FrozenLake-v1", gamma=1.0, is_slippery=False).J_star == pytest.approx(
+        1.0
+    )
 
 
 def test_an_environment_may_be_given_with_its_wrappers() -> None:
     env = gym.make("FrozenLake-v1", map_name="8x8")
-    given, made = from_gymnasium(env, gamma=0.95), from_gymnasium("FrozenLake-v1", gamma=0.95, map_name="8x8")
+    given, made = (
+        from_gymnasium(env, gamma=0.95),
+        from_gymnasium("FrozenLake-v1", gamma=0.95, map_name="8x8"),
+    )
     np.testing.assert_array_equal(given.P.toarray(), made.P.toarray())
     np.testing.assert_array_equal(given.r, made.r)
     assert given.name == made.name == "FrozenLake-v1"
     assert env.reset(seed=0)[0] == 0  # still usable
-    with pytest.raises(InputError, match="map_name given beside an environment; such options go with an id"):
+    with pytest.raises(
+        InputError, match="map_name given beside an environment; such options go with an id"
+    ):
         from_gymnasium(env, map_name="4x4")
 
 
 def test_repetitions_are_accumulated_with_their_expected_reward() -> None:
-    P = {0: {0: [(0.2, 1, 5.0, False), (0.3, 1, -1.0, False), (0.5, 0, 2.0, False), (0.0, 0, 99.0, True)]},
-         1: {0: [(0.25, 0, 1.0, False), (0.75, 0, 3.0, True)]}}  # fmt: skip
+    P = {
+        0: {
+            0: [
+                (0.2, 1, 5.0, False),
+                (0.3, 1, -1.0, False),
+                (0.5, 0, 2.0, False),
+                (0.0, 0, 99.0, True),
+            ]
+        },
+        1: {0: [(0.25, 0, 1.0, False), (0.75, 0, 3.0, True)]},
+    }
     mdp = from_gymnasium(toy(P, 2, 1), gamma=0.5)
     assert mdp.n_states == 3
     np.testing.assert_array_equal(mdp.terminal, [2])
-    np.testing.assert_allclose(mdp.P.toarray(), [[0.5, 0.5, 0.0], [0.25, 0.0, 0.75], [0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(
+        mdp.P.toarray(), [[0.5, 0.5, 0.0], [0.25, 0.0, 0.75], [0.0, 0.0, 0.0]]
+    )
     np.testing.assert_allclose(mdp.r_next, [2.0, (0.2 * 5.0 - 0.3) / 0.5, 1.0, 3.0])
     np.testing.assert_allclose(mdp.r[:, 0], [1.0 + 0.7, 0.25 + 2.25, 0.0])
 
@@ -155,11 +188,15 @@ def test_a_task_without_an_end_has_no_terminal_state() -> None:
 
 @pytest.mark.parametrize("shifted", [True, False])
 def test_spaces_that_do_not_start_at_0(shifted: bool) -> None:
-    """States 3, 4, 5 and actions 1, 2 become 0, 1, 2 and 0, 1, whether the table counts from the start or from 0."""
+    """States 3, 4, 5 and actions 1, 2 become 0, 1, 2 and 0, 1, whether the table counts from the
+    start or from 0.
+    """
     s0, a0 = (3, 1) if shifted else (0, 0)
-    P = {s0: {a0: [(1.0, s0 + 1, 0.0, False)], a0 + 1: [(1.0, s0, -1.0, False)]},
-         s0 + 1: {a0: [(1.0, s0, 0.0, False)], a0 + 1: [(1.0, s0 + 2, 7.0, True)]},
-         s0 + 2: {a0: [(1.0, s0 + 2, 0.0, True)], a0 + 1: [(1.0, s0 + 2, 0.0, True)]}}  # fmt: skip
+    P = {
+        s0: {a0: [(1.0, s0 + 1, 0.0, False)], a0 + 1: [(1.0, s0, -1.0, False)]},
+        s0 + 1: {a0: [(1.0, s0, 0.0, False)], a0 + 1: [(1.0, s0 + 2, 7.0, True)]},
+        s0 + 2: {a0: [(1.0, s0 + 2, 0.0, True)], a0 + 1: [(1.0, s0 + 2, 0.0, True)]},
+    }
     env = Toy(P, Discrete(3, start=3), Discrete(2, start=1), start_state_index=s0)
     mdp = from_gymnasium(env, gamma=0.5)
     np.testing.assert_array_equal(mdp.terminal, [2])
@@ -170,15 +207,25 @@ def test_spaces_that_do_not_start_at_0(shifted: bool) -> None:
 
 def test_the_initial_distribution_is_found_or_asked_for() -> None:
     P = {0: {0: [(1.0, 1, 1.0, True)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
-    with pytest.raises(InputError, match=r"it does not say where episodes start \(initial_state_distrib\); give p0"):
+    with pytest.raises(
+        InputError, match=r"it does not say where episodes start \(initial_state_distrib\); give p0"
+    ):
         from_gymnasium(toy(P, 2, 1, initial_state_distrib=None))
     assert from_gymnasium(toy(P, 2, 1, initial_state_distrib=None), p0=[1.0, 0.0]).J_star == 1.0
     assert from_gymnasium(toy(P, 2, 1, initial_state_distrib=None, isd=[1.0, 0.0])).J_star == 1.0
-    assert from_gymnasium(toy(P, 2, 1, initial_state_distrib=None, start_state_index=0)).J_star == 1.0
+    assert (
+        from_gymnasium(toy(P, 2, 1, initial_state_distrib=None, start_state_index=0)).J_star == 1.0
+    )
     faults: list[tuple[dict[str, Any], str]] = [
         ({"initial_state_distrib": [0.5, 0.4]}, "Toy: p0 is not a distribution"),
-        ({"initial_state_distrib": [1.0]}, r"Toy: p0 has shape \(1,\); the environment has 2 states"),
-        ({"initial_state_distrib": None, "start_state_index": 9}, "Toy: start_state_index is 9, which is not a state"),
+        (
+            {"initial_state_distrib": [1.0]},
+            r"Toy: p0 has shape \(1,\); the environment has 2 states",
+        ),
+        (
+            {"initial_state_distrib": None, "start_state_index": 9},
+            "Toy: start_state_index is 9, which is not a state",
+        ),
     ]
     for attributes, sentence in faults:
         with pytest.raises(InputError, match=sentence):
@@ -192,21 +239,47 @@ GOOD = {0: {0: [(1.0, 1, 0.0, True)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
     ("P", "sentence"),
     [
         (None, "Toy has no unwrapped.P, the model that is read (its observations are Discrete(2))"),
-        (GOOD | {0: {0: [(0.4, 1, 0.0, True), (0.5, 0, 0.0, False)]}},
-         "Toy: P does not sum to 1 for state 0, action 0: the row sums to 0.9"),
+        (
+            GOOD | {0: {0: [(0.4, 1, 0.0, True), (0.5, 0, 0.0, False)]}},
+            "Toy: P does not sum to 1 for state 0, action 0: the row sums to 0.9",
+        ),
         (GOOD | {0: {0: []}}, "Toy: P does not sum to 1 for state 0, action 0: the row sums to 0"),
-        (GOOD | {0: {0: [(1.5, 1, 0.0, True), (-0.5, 1, 0.0, True)]}}, "Toy: P has the probability -0.5 for state 0, action 0"),
-        (GOOD | {0: {0: [(np.nan, 1, 0.0, True)]}}, "Toy: P has the probability nan for state 0, action 0"),
-        (GOOD | {0: {0: [(1.0, 1, np.nan, False)]}}, "Toy: r is not a finite number for state 0, action 0"),
-        (GOOD | {0: {0: [(1.0, 2, 0.0, True)]}}, "Toy: P leads from state 0, action 0 to 2, which is not a state"),
-        (GOOD | {0: {0: [(1.0, 0.5, 0.0, True)]}}, "Toy: P leads from state 0, action 0 to 0.5, which is not a state"),
-        (GOOD | {0: {0: [(1.0, 1, 0.0)]}}, "Toy: P has the entry (1.0, 1, 0.0) for state 0, action 0; it must hold 4 fields"),
-        ({0: GOOD[0]}, "Toy: P does not have an entry for each state: the space has 2, starting at 0"),
-        (GOOD | {1: {}}, "Toy: P does not have an entry for each action of state 1: the space has 1, starting at 0"),
+        (
+            GOOD | {0: {0: [(1.5, 1, 0.0, True), (-0.5, 1, 0.0, True)]}},
+            "Toy: P has the probability -0.5 for state 0, action 0",
+        ),
+        (
+            GOOD | {0: {0: [(np.nan, 1, 0.0, True)]}},
+            "Toy: P has the probability nan for state 0, action 0",
+        ),
+        (
+            GOOD | {0: {0: [(1.0, 1, np.nan, False)]}},
+            "Toy: r is not a finite number for state 0, action 0",
+        ),
+        (
+            GOOD | {0: {0: [(1.0, 2, 0.0, True)]}},
+            "Toy: P leads from state 0, action 0 to 2, which is not a state",
+        ),
+        (
+            GOOD | {0: {0: [(1.0, 0.5, 0.0, True)]}},
+            "Toy: P leads from state 0, action 0 to 0.5, which is not a state",
+        ),
+        (
+            GOOD | {0: {0: [(1.0, 1, 0.0)]}},
+            "Toy: P has the entry (1.0, 1, 0.0) for state 0, action 0; it must hold 4 fields",
+        ),
+        (
+            {0: GOOD[0]},
+            "Toy: P does not have an entry for each state: the space has 2, starting at 0",
+        ),
+        (
+            GOOD | {1: {}},
+            "Toy: P does not have an entry for each action of state 1: the space has 1, starting at 0",
+        ),
         (GOOD | {0: {0: [("one", 1, 0.0, True)]}}, "Toy: could not convert string to float: 'one'"),
         (GOOD | {0: {0: 3}}, "Toy: 'int' object is not iterable"),
     ],
-)  # fmt: skip
+)
 def test_faults_of_a_table(P: Any, sentence: str) -> None:
     with pytest.raises(InputError) as caught:
         from_gymnasium(toy(P, 2, 1))
@@ -216,17 +289,47 @@ def test_faults_of_a_table(P: Any, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: from_gymnasium("Blackjack-v1"), r"Blackjack-v1 has no unwrapped.P.*its observations are Tuple"),
-        (lambda: from_gymnasium("CartPole-v1"), r"CartPole-v1 has no unwrapped.P.*its observations are Box"),
-        (lambda: from_gymnasium("Nowhere-v0"), r"cannot make the environment 'Nowhere-v0': .*doesn't exist"),
+        (
+            lambda: from_gymnasium("Blackjack-v1"),
+            r"Blackjack-v1 has no unwrapped.P.*its observations are Tuple",
+        ),
+        (
+            lambda: from_gymnasium("CartPole-v1"),
+            r"CartPole-v1 has no unwrapped.P.*its observations are Box",
+        ),
+        (
+            lambda: from_gymnasium("Nowhere-v0"),
+            r"cannot make the environment 'Nowhere-v0': .*doesn't exist",
+        ),
         (lambda: from_gymnasium("Taxi-v99"), r"cannot make the environment 'Taxi-v99'"),
-        (lambda: from_gymnasium("FrozenLake-v1", map_name="9x9"), r"cannot make the environment 'FrozenLake-v1'"),
-        (lambda: from_gymnasium("FrozenLake-v1", colour="red"), r"cannot make the environment 'FrozenLake-v1'.*colour"),
-        (lambda: from_gymnasium("FrozenLake-v1", gamma=1.5), r"FrozenLake-v1: gamma is 1.5; it must lie in \[0, 1\]"),
-        (lambda: from_gymnasium("Taxi-v4", fickle_passenger=True), r"Taxi-v4 with fickle_passenger=True is not what its P says"),
-        (lambda: from_gymnasium(3), r"env is 3; it must be the id of a Gymnasium environment, or an environment"),  # type: ignore[arg-type]
-        (lambda: from_gymnasium(Toy(GOOD, Box(0.0, 1.0), Discrete(1))), r"Toy .* its observation space is Box"),
-        (lambda: from_gymnasium(Toy(GOOD, Discrete(2), Box(0.0, 1.0))), r"Toy .* its action space is Box"),  # type: ignore[arg-type]
+        (
+            lambda: from_gymnasium("FrozenLake-v1", map_name="9x9"),
+            r"cannot make the environment 'FrozenLake-v1'",
+        ),
+        (
+            lambda: from_gymnasium("FrozenLake-v1", colour="red"),
+            r"cannot make the environment 'FrozenLake-v1'.*colour",
+        ),
+        (
+            lambda: from_gymnasium("FrozenLake-v1", gamma=1.5),
+            r"FrozenLake-v1: gamma is 1.5; it must lie in \[0, 1\]",
+        ),
+        (
+            lambda: from_gymnasium("Taxi-v4", fickle_passenger=True),
+            r"Taxi-v4 with fickle_passenger=True is not what its P says",
+        ),
+        (
+            lambda: from_gymnasium(3),
+            r"env is 3; it must be the id of a Gymnasium environment, or an environment",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: from_gymnasium(Toy(GOOD, Box(0.0, 1.0), Discrete(1))),
+            r"Toy .* its observation space is Box",
+        ),
+        (
+            lambda: from_gymnasium(Toy(GOOD, Discrete(2), Box(0.0, 1.0))),
+            r"Toy .* its action space is Box",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_imported(call: Any, sentence: str) -> None:

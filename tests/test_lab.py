@@ -1,4 +1,6 @@
-"""The laboratory from one end to the other: the paper's panels in small, their files, and the commands."""
+"""The laboratory from one end to the other: the paper's panels in small, their files, and the
+commands.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,24 @@ def test_a_panel_in_small_is_drawn_and_judged(name: str, store: Store, tmp_path:
     assert curves.runs == (1 if PANELS[name].exact else 2)
     assert list(curves.y) == in_small(PANELS[name]).labels
     paths = output.write(curves, tmp_path)
-    assert [path.name for path in paths] == [f"{name}.png", f"{name}.pdf", f"{name}.csv", f"{name}.claims.json"]
+    assert [path.name for path in paths] == [
+        f"{name}.png",
+        f"{name}.pdf",
+        f"{name}.csv",
+        f"{name}.claims.json",
+    ]
     rows = list(csv.DictReader(paths[2].read_text().splitlines()))
     assert list(rows[0]) == ["series", "x", "y", "lo", "hi"]
     assert len(rows) == len(curves.x) * len(curves.y)
-    assert all(float(row["lo"]) <= float(row["y"]) + 1e-9 <= float(row["hi"]) + 2e-9 for row in rows)
+    assert all(
+        float(row["lo"]) <= float(row["y"]) + 1e-9 <= float(row["hi"]) + 2e-9 for row in rows
+    )
     claims = json.loads(paths[3].read_text())
     assert claims
-    assert all(set(claim) == {"id", "claim", "verdict", "measured"} and claim["verdict"] in VERDICTS for claim in claims)
+    assert all(
+        set(claim) == {"id", "claim", "verdict", "measured"} and claim["verdict"] in VERDICTS
+        for claim in claims
+    )
     assert all(claim["measured"] for claim in claims)
 
 
@@ -71,15 +83,29 @@ def test_a_curve_is_its_plan_run(store: Store) -> None:
     panel = in_small(PANELS["6a"])
     curves = read(panel, store)
     run = jh.plan(
-        jh.chain(10, 0.95), parametrization="softmax", density="undiscounted", eta=10.0, lam=0.1, updates=panel.cap
-    )  # fmt: skip
-    np.testing.assert_array_equal(curves.y["undiscounted lam=0.1"], run.J_norm[curves.x.astype(int)])
+        jh.chain(10, 0.95),
+        parametrization="softmax",
+        density="undiscounted",
+        eta=10.0,
+        lam=0.1,
+        updates=panel.cap,
+    )
+    np.testing.assert_array_equal(
+        curves.y["undiscounted lam=0.1"], run.J_norm[curves.x.astype(int)]
+    )
 
 
 def test_random_mdps_are_the_same_for_every_series(store: Store) -> None:
     curves = read(in_small(PANELS["7c"]), store)
     runs = [
-        jh.plan(jh.garnet(50, 4, 2, seed=i), parametrization="softmax", density="pg", eta=10.0, updates=25).J_norm for i in range(2)
+        jh.plan(
+            jh.garnet(50, 4, 2, seed=i),
+            parametrization="softmax",
+            density="pg",
+            eta=10.0,
+            updates=25,
+        ).J_norm
+        for i in range(2)
     ]
     np.testing.assert_array_equal(curves.samples["PG"], np.array(runs)[:, curves.x.astype(int)])
 
@@ -87,9 +113,15 @@ def test_random_mdps_are_the_same_for_every_series(store: Store) -> None:
 def test_a_time_panel_is_its_learn_run(store: Store) -> None:
     panel = in_small(PANELS["14b"])
     curves = read(panel, store)
-    cell = next(one for one in panel.experiment.cells if one.series == "J&H eps=100/t o=0.5" and one.x == 0.0)
+    cell = next(
+        one
+        for one in panel.experiment.cells
+        if one.series == "J&H eps=100/t o=0.5" and one.x == 0.0
+    )
     agent = jh.TabularJekyllHyde(epsilon="100/t", o=0.5)
-    out = jh.learn(jh.chain(10, beta=0.0), agent, trajectories=panel.cap, runs=2, seed=cell.stream, target=0.5)
+    out = jh.learn(
+        jh.chain(10, beta=0.0), agent, trajectories=panel.cap, runs=2, seed=cell.stream, target=0.5
+    )
     np.testing.assert_array_equal(curves.samples[cell.series][:, 0], out.time_to(0.5))
 
 
@@ -108,8 +140,19 @@ def test_the_domains_are_drawn(name: str, tmp_path: Path) -> None:
 # The commands.
 
 
-def test_figure_command_uses_what_is_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["figure", "1", "5a", "--store", str(tmp_path / "store"), "--out", str(tmp_path / "out"), "--json"]
+def test_figure_command_uses_what_is_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "figure",
+        "1",
+        "5a",
+        "--store",
+        str(tmp_path / "store"),
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+    ]
     assert main(arguments) == 0
     first = json.loads(capsys.readouterr().out)
     parts = sorted((tmp_path / "store" / "parts").iterdir())
@@ -127,7 +170,9 @@ def test_figure_command_uses_what_is_stored(tmp_path: Path, capsys: pytest.Captu
     }
 
 
-def test_dry_run_says_what_is_missing_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_dry_run_says_what_is_missing_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = [
         "figure",
         "8a",
@@ -173,10 +218,15 @@ def test_sweep_and_store_commands(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["sweep", str(file), "--store", place, "--out", str(tmp_path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {(row["series"], row["beta"]) for row in found["points"]} == {
-        (f"{series} eta={eta}", beta) for series in ("PG", "uniform") for eta in (1, 2) for beta in (0.1, 0.9)
+        (f"{series} eta={eta}", beta)
+        for series in ("PG", "uniform")
+        for eta in (1, 2)
+        for beta in (0.1, 0.9)
     }
     assert main(["store", "ls", "--store", place, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == [{"experiment": "mine", "cells": 8, "runs": 8, "failed": 0}]
+    assert json.loads(capsys.readouterr().out) == [
+        {"experiment": "mine", "cells": 8, "runs": 8, "failed": 0}
+    ]
     assert main(["store", "show", "mine/beta=0.1/eta=1/pg", "--store", place, "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["settings"]["problem"]["beta"] == 0.1
@@ -194,14 +244,23 @@ def test_merge_takes_over_what_is_new(tmp_path: Path, capsys: pytest.CaptureFixt
     file = tmp_path / "mine.toml"
     file.write_text(SWEEP)
     for name in ("a", "b"):
-        assert main(["sweep", str(file), "--store", str(tmp_path / name), "--out", str(tmp_path)]) == 0
+        assert (
+            main(["sweep", str(file), "--store", str(tmp_path / name), "--out", str(tmp_path)]) == 0
+        )
     file.write_text(SWEEP.replace("0.9", "0.8"))
     assert main(["sweep", str(file), "--store", str(tmp_path / "b"), "--out", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main(["store", "merge", str(tmp_path / "b"), "--store", str(tmp_path / "a")]) == 0
     assert capsys.readouterr().out == "1 parts taken over\n"
     assert Store.open(tmp_path / "a").verify() == {}
-    assert len(Store.open(tmp_path / "a").table(cell.digest for cell in Experiment.from_toml(file).cells)) == 8
+    assert (
+        len(
+            Store.open(tmp_path / "a").table(
+                cell.digest for cell in Experiment.from_toml(file).cells
+            )
+        )
+        == 8
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +276,11 @@ def test_merge_takes_over_what_is_new(tmp_path: Path, capsys: pytest.CaptureFixt
     ],
 )
 def test_bad_input_is_one_sentence(
-    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
@@ -227,11 +290,17 @@ def test_bad_input_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_an_experiment_without_axes_is_a_curve_and_with_words_has_them_as_ticks(tmp_path: Path) -> None:
+def test_an_experiment_without_axes_is_a_curve_and_with_words_has_them_as_ticks(
+    tmp_path: Path,
+) -> None:
     experiment = Experiment(
-        name="words", method="plan", problem={"name": "chain", "n_states": 5}, settings={"updates": 20, "density": "mixture"},
-        vary={"o": [0.5, "10/t"]}, series=[{"label": "mixture"}],
-    )  # fmt: skip
+        name="words",
+        method="plan",
+        problem={"name": "chain", "n_states": 5},
+        settings={"updates": 20, "density": "mixture"},
+        vary={"o": [0.5, "10/t"]},
+        series=[{"label": "mixture"}],
+    )
     curves = jh.lab.run(experiment, tmp_path / "store")
     assert curves.panel.kind == "end"
     np.testing.assert_array_equal(curves.x, [0, 1])

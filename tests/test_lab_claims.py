@@ -1,4 +1,6 @@
-"""The claims' tests on made-up runs: a world as the paper tells it must be supported, its opposite contradicted."""
+"""The claims' tests on made-up runs: a world as the paper tells it must be supported, its opposite
+contradicted.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,16 @@ def axis_of(panel: Panel) -> Floats:
     return np.linspace(0.0, panel.cap, 501)
 
 
-def make(panel: Panel, world: World, runs: int = 20, noise: float | Floats = 0.01, x: Floats | None = None) -> Curves:
-    """Curves of a panel in which `world` gives the mean; relative noise in times, absolute (a tenth of it) in returns."""
+def make(
+    panel: Panel,
+    world: World,
+    runs: int = 20,
+    noise: float | Floats = 0.01,
+    x: Floats | None = None,
+) -> Curves:
+    """Curves of a panel in which `world` gives the mean; relative noise in times, absolute (a tenth
+    of it) in returns.
+    """
     rng = np.random.default_rng(0)
     runs = 1 if panel.exact else runs
     noise = 0.0 if panel.exact else noise
@@ -37,7 +47,9 @@ def make(panel: Panel, world: World, runs: int = 20, noise: float | Floats = 0.0
         draws = rng.normal(size=(runs, len(x)))
         if panel.kind == "time":
             lost = y >= panel.cap
-            samples[label] = np.where(lost, panel.cap, np.clip(y * (1 + noise * draws), 1, panel.cap - 1))
+            samples[label] = np.where(
+                lost, panel.cap, np.clip(y * (1 + noise * draws), 1, panel.cap - 1)
+            )
             censored[label] = lost.astype(np.float64)
         else:
             samples[label] = y + 0.01 * noise * (1 - y) * draws
@@ -93,7 +105,11 @@ def random_opposite(label: str, x: Floats) -> Floats:
     gap = 1 / (1 + x / 500)
     if "J&H" in label:
         return 1 - gap * (3.0 if "eps=100/t" in label else 0.8) * (0.9 if "o=0.5" in label else 1.0)
-    return 1 - gap * (0.4 if "lam" in label else 3.0 if "batch=1" in label else 1.0) - (0.02 if "nu" in label else 0.0)
+    return (
+        1
+        - gap * (0.4 if "lam" in label else 3.0 if "batch=1" in label else 1.0)
+        - (0.02 if "nu" in label else 0.0)
+    )
 
 
 def random_jekyll_opposite(label: str, x: Floats) -> Floats:
@@ -124,7 +140,9 @@ def long_learns(label: str, x: Floats) -> Floats:
 
 def long_stalls(label: str, x: Floats) -> Floats:
     gap = np.maximum(500 / (500 + x), 0.01)
-    return 1 - gap * {"o=0.5": 1.4, "o=10/sqrt(t)": 1.0}.get(label.rsplit(" ", maxsplit=1)[-1], 1.2 if label == "PG" else 3.0)
+    return 1 - gap * {"o=0.5": 1.4, "o=10/sqrt(t)": 1.0}.get(
+        label.rsplit(" ", maxsplit=1)[-1], 1.2 if label == "PG" else 3.0
+    )
 
 
 def tuned(label: str, x: Floats) -> Floats:
@@ -136,7 +154,9 @@ def tuned_well(label: str, x: Floats) -> Floats:
 
 
 def off_policiness(slope: float) -> World:
-    return lambda label, x: 20_000 * np.exp(slope * x) * {"J&H eps=100/t": 1.0, "J&H eps=0.1": 1.1}.get(label, 1.05)
+    return lambda label, x: (
+        20_000 * np.exp(slope * x) * {"J&H eps=100/t": 1.0, "J&H eps=0.1": 1.1}.get(label, 1.05)
+    )
 
 
 def bowl(centre: Callable[[str], float], level: Callable[[str], float]) -> World:
@@ -151,7 +171,10 @@ def eta_chain_opposite(label: str, x: Floats) -> Floats:
     return 5000 * x**0.3 if "J&H" in label else 5000 + 0.0 * x
 
 
-eta_random = bowl(lambda label: 20.0 if "J&H" in label else 5.0, lambda label: 2500.0 if "J&H" in label else 3500.0)
+eta_random = bowl(
+    lambda label: 20.0 if "J&H" in label else 5.0,
+    lambda label: 2500.0 if "J&H" in label else 3500.0,
+)
 
 
 def eta_random_opposite(label: str, x: Floats) -> Floats:
@@ -214,12 +237,16 @@ def optimism_opposite(label: str, x: Floats) -> Floats:
 
 
 def exploration(label: str, x: Floats) -> Floats:
-    y = np.interp(x, [0.01, 0.05, 0.6, 0.95, 1.0], [30_000, 15_000, 6500, 6400, 7300]) * (1 if "o=0.5" in label else 6)
+    y = np.interp(x, [0.01, 0.05, 0.6, 0.95, 1.0], [30_000, 15_000, 6500, 6400, 7300]) * (
+        1 if "o=0.5" in label else 6
+    )
     return np.where(x == 0, CAP, y)
 
 
 def exploration_opposite(label: str, x: Floats) -> Floats:
-    return np.interp(x, [0.0, 1.0], [2000, 30_000]) / (1 if "o=0.5" in label else 1.5) - 10_000 * (x == 1)
+    return np.interp(x, [0.0, 1.0], [2000, 30_000]) / (1 if "o=0.5" in label else 1.5) - 10_000 * (
+        x == 1
+    )
 
 
 def exploration_random(label: str, x: Floats) -> Floats:
@@ -263,7 +290,12 @@ def softmax_curve(label: str, x: Floats) -> Floats:
 
 
 def plan_curve_opposite(label: str, x: Floats) -> Floats:
-    return np.where(label in ("PG", "undiscounted", "o=10/t"), np.sqrt(x / x[-1]), np.where(x > 5, 0.2, 0.0)) + 0.0 * x
+    return (
+        np.where(
+            label in ("PG", "undiscounted", "o=10/t"), np.sqrt(x / x[-1]), np.where(x > 5, 0.2, 0.0)
+        )
+        + 0.0 * x
+    )
 
 
 def softmax_curve_opposite(label: str, x: Floats) -> Floats:
@@ -274,7 +306,9 @@ def softmax_curve_opposite(label: str, x: Floats) -> Floats:
 
 def plan_betas(label: str, x: Floats) -> Floats:
     if label.startswith(("PG", "undiscounted")):
-        return np.where(x < (0.7 if "lam" in label else 0.05), 900.0 if "undiscounted" in label else 1000.0, CAP)
+        return np.where(
+            x < (0.7 if "lam" in label else 0.05), 900.0 if "undiscounted" in label else 1000.0, CAP
+        )
     return 1000 + 0.0 * x
 
 
@@ -397,15 +431,28 @@ CASES: list[tuple[str, World, str, set[str]]] = [
     ("16a", exploration_opposite, "contradicted", {"16a-little"}),
     ("16a-jekyll", exploration, "supported", set()),
     ("16a-jekyll", exploration_opposite, "contradicted", set()),
-    ("16b", lambda label, x: np.where(x == 1, 110_000.0, 30_000 * (1 + 0.2 * x)), "supported", set()),
+    (
+        "16b",
+        lambda label, x: np.where(x == 1, 110_000.0, 30_000 * (1 + 0.2 * x)),
+        "supported",
+        set(),
+    ),
     ("16b-jekyll", exploration_random, "supported", {"16b-jekyll-slightly", "16b-jekyll-hyde"}),
     ("16b-jekyll", exploration_random_opposite, "contradicted", {"16b-jekyll-slightly"}),
 ]
 
 
-@pytest.mark.parametrize(("name", "world", "expected", "but"), CASES, ids=lambda one: one if isinstance(one, str) else "")
-def test_a_made_up_world_gets_its_verdicts(name: str, world: World, expected: str, but: set[str]) -> None:
-    found = {key: one for key, one in verdicts_of(make(PANELS[name], world)).items() if key not in but and one != "not testable"}
+@pytest.mark.parametrize(
+    ("name", "world", "expected", "but"), CASES, ids=lambda one: one if isinstance(one, str) else ""
+)
+def test_a_made_up_world_gets_its_verdicts(
+    name: str, world: World, expected: str, but: set[str]
+) -> None:
+    found = {
+        key: one
+        for key, one in verdicts_of(make(PANELS[name], world)).items()
+        if key not in but and one != "not testable"
+    }
     assert found == dict.fromkeys(found, expected)
     assert found
 
@@ -440,7 +487,11 @@ ALONE: list[tuple[str, World, str]] = [
     ("13a-well", lambda label, x: 0.5 + 0.0 * x, "contradicted"),
     ("13a-99", tuned_well, "contradicted"),
     ("13a-999", tuned_well, "contradicted"),
-    ("15a-strong", lambda label, x: 5000 * (1 + (1.0 if "o=0.5" in label else 0.1) * x), "contradicted"),
+    (
+        "15a-strong",
+        lambda label, x: 5000 * (1 + (1.0 if "o=0.5" in label else 0.1) * x),
+        "contradicted",
+    ),
     ("15b-slightly", lambda label, x: 5000 * (1 - 0.5 * x), "contradicted"),
     ("15b-slightly", lambda label, x: 5000 * (1 + x), "contradicted"),
     ("16a-little", lambda label, x: np.where(x < 0.5, CAP, 5000.0), "contradicted"),
@@ -453,13 +504,19 @@ ALONE: list[tuple[str, World, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("id", "world", "expected"), ALONE, ids=lambda one: one if isinstance(one, str) else "")
+@pytest.mark.parametrize(
+    ("id", "world", "expected"), ALONE, ids=lambda one: one if isinstance(one, str) else ""
+)
 def test_a_claim_in_a_world_of_its_own(id: str, world: World, expected: str) -> None:
-    panel, claim = next((panel, claim) for panel in PANELS.values() for claim in panel.claims if claim.id == id)
+    panel, claim = next(
+        (panel, claim) for panel in PANELS.values() for claim in panel.claims if claim.id == id
+    )
     assert claim.test(make(panel, world, runs=100))[0] == expected
 
 
-@pytest.mark.parametrize(("below", "above", "expected"), [(0.01, 0.3, "supported"), (0.3, 0.01, "contradicted")])
+@pytest.mark.parametrize(
+    ("below", "above", "expected"), [(0.01, 0.3, "supported"), (0.3, 0.01, "contradicted")]
+)
 def test_steadiness_is_the_spread_between_runs(below: float, above: float, expected: str) -> None:
     x = axis_of(PANELS["12b"])
     curves = make(PANELS["12b"], flat, runs=60, noise=np.where(x < 0.025, below, above))
@@ -473,13 +530,18 @@ def test_there_is_no_winner_where_nothing_differs() -> None:
 
 def test_runs_that_diverge_are_a_matter_of_numerical_stability() -> None:
     curves = make(PANELS["11a"], eta_chain)
-    assert verdicts_of(replace(curves, failures=dict.fromkeys(curves.failures, 2)))["11a-numerical"] == "contradicted"
+    assert (
+        verdicts_of(replace(curves, failures=dict.fromkeys(curves.failures, 2)))["11a-numerical"]
+        == "contradicted"
+    )
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS.keys())
 @pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("length", [1.0, 0.01])
-def test_claims_stand_thin_axes_few_runs_short_runs_and_missing_numbers(panel: Panel, runs: int, length: float) -> None:
+def test_claims_stand_thin_axes_few_runs_short_runs_and_missing_numbers(
+    panel: Panel, runs: int, length: float
+) -> None:
     """They say what cannot be told, and never that a claim about chance is supported by two runs."""
     panel = replace(panel, experiment=panel.experiment.scaled(runs=runs, points=3, length=length))
     x = axis_of(panel) if panel.kind == "time" else np.linspace(0.0, panel.cap, 5)
@@ -523,10 +585,16 @@ def exactly(y: float) -> Estimate:
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
-        ((True, True), "supported"), ((False, False), "contradicted"), ((True, False), "partly"), ((None,), "partly"),
-        ((True, None), "partly"), ((False, None), "partly"), ((np.False_, False), "contradicted"), ((np.True_,), "supported"),
+        ((True, True), "supported"),
+        ((False, False), "contradicted"),
+        ((True, False), "partly"),
+        ((None,), "partly"),
+        ((True, None), "partly"),
+        ((False, None), "partly"),
+        ((np.False_, False), "contradicted"),
+        ((np.True_,), "supported"),
     ],
-)  # fmt: skip
+)
 def test_parts_make_a_verdict(parts: tuple[bool | None, ...], expected: str) -> None:
     assert verdicts.verdict(*parts) == expected
 
@@ -545,8 +613,15 @@ def test_intervals_decide_only_when_they_lie_on_one_side() -> None:
     assert [verdicts.much_above(exactly(y)) for y in (2.5, 1.5, 1.0)] == [True, None, False]
     assert [verdicts.mostly(share) for share in (1.0, 0.5, 0.49)] == [True, None, False]
     curves = make(PANELS["2a"], chain_learns)
-    assert [verdicts.most(curves, flags) for flags in ([True, True], [True, False], [False, False, True])] == [True, None, False]
-    assert [verdicts.both(*parts) for parts in ((True, True), (True, None), (None, False))] == [True, None, False]
+    assert [
+        verdicts.most(curves, flags)
+        for flags in ([True, True], [True, False], [False, False, True])
+    ] == [True, None, False]
+    assert [verdicts.both(*parts) for parts in ((True, True), (True, None), (None, False))] == [
+        True,
+        None,
+        False,
+    ]
     unknown = Estimate(1.0, -np.inf, np.inf)
     assert verdicts.below(unknown, 5) is None
     assert verdicts.about(unknown, 1.0) is None
@@ -555,10 +630,16 @@ def test_intervals_decide_only_when_they_lie_on_one_side() -> None:
 @pytest.mark.parametrize(
     ("estimate", "expected"),
     [
-        (exactly(2500), True), (exactly(2100), True), (exactly(3000), True), (exactly(3500), None), (exactly(4500), False),
-        (exactly(-2500), False), (Estimate(2500, 1000, 4000), None), (Estimate(5000, 3000, 9000), None),
+        (exactly(2500), True),
+        (exactly(2100), True),
+        (exactly(3000), True),
+        (exactly(3500), None),
+        (exactly(4500), False),
+        (exactly(-2500), False),
+        (Estimate(2500, 1000, 4000), None),
+        (Estimate(5000, 3000, 9000), None),
     ],
-)  # fmt: skip
+)
 def test_about(estimate: Estimate, expected: bool | None) -> None:
     assert verdicts.about(estimate, 2500) is expected
     mirrored = Estimate(-estimate.y, -estimate.hi, -estimate.lo)
@@ -567,9 +648,17 @@ def test_about(estimate: Estimate, expected: bool | None) -> None:
 
 @pytest.mark.parametrize(
     ("y", "stated", "digits", "expected"),
-    [(0.994, 0.99, 2, True), (0.9835, 0.99, 2, None), (0.97, 0.99, 2, False), (0.9969, 0.997, 3, True), (0.9955, 0.997, 3, None)],
+    [
+        (0.994, 0.99, 2, True),
+        (0.9835, 0.99, 2, None),
+        (0.97, 0.99, 2, False),
+        (0.9969, 0.997, 3, True),
+        (0.9955, 0.997, 3, None),
+    ],
 )
-def test_rounding_to_a_stated_return(y: float, stated: float, digits: int, expected: bool | None) -> None:
+def test_rounding_to_a_stated_return(
+    y: float, stated: float, digits: int, expected: bool | None
+) -> None:
     assert verdicts.rounds_to(exactly(y), stated, digits) is expected
 
 
@@ -598,7 +687,9 @@ def test_times_in_a_curve_and_distances_to_the_optimum() -> None:
     curves = make(PANELS["2a"], chain_learns, noise=0.0)
     np.testing.assert_array_equal(verdicts.crossing(curves, "J&H eps=100/t o=0.5", 0.5), 8000.0)
     np.testing.assert_array_equal(verdicts.crossing(curves, "PG", 0.5), 100_000.0)
-    ratio = verdicts.crossing_ratio(curves, "J&H eps=100/t o=10/sqrt(t)", "J&H eps=100/t o=0.5", 0.5)
+    ratio = verdicts.crossing_ratio(
+        curves, "J&H eps=100/t o=10/sqrt(t)", "J&H eps=100/t o=0.5", 0.5
+    )
     assert ratio.y == pytest.approx(5.5)
     gap = verdicts.gap_ratio(curves, "J&H eps=10/sqrt(t) o=0.5", "J&H eps=100/t o=0.5")
     assert gap.y == pytest.approx(0.015 / 0.002)
@@ -627,7 +718,9 @@ def test_noise_that_hides_a_difference_leaves_it_open() -> None:
 
 
 def test_a_series_that_never_arrives_compares_with_nothing() -> None:
-    """With eps=0.1 the global return stays below 0.95: its flat line of caps must not count for or against anything."""
+    """With eps=0.1 the global return stays below 0.95: its flat line of caps must not count for or
+    against anything.
+    """
 
     def world(label: str, x: Floats) -> Floats:
         return CAP + 0.0 * x if label.endswith("0.1") else off_policiness(0.2)(label, x)
@@ -635,12 +728,17 @@ def test_a_series_that_never_arrives_compares_with_nothing() -> None:
     found = {one["id"]: one for one in judge(make(PANELS["10b"], world))}
     assert found["10b-lower"]["verdict"] == found["10b-slightly"]["verdict"] == "supported"
     assert "eps=0.1" not in found["10b-lower"]["measured"]
-    nowhere = {one["id"]: one["verdict"] for one in judge(make(PANELS["10b"], lambda label, x: CAP + 0.0 * x))}
+    nowhere = {
+        one["id"]: one["verdict"]
+        for one in judge(make(PANELS["10b"], lambda label, x: CAP + 0.0 * x))
+    }
     assert set(nowhere.values()) == {"not testable"}
 
 
 def test_times_at_the_cap_are_not_taken_for_times() -> None:
-    """Most runs with entropy never get there: their mean is near the cap, and says nothing about when they would."""
+    """Most runs with entropy never get there: their mean is near the cap, and says nothing about
+    when they would.
+    """
 
     def world(label: str, x: Floats) -> Floats:
         return CAP + 0.0 * x

@@ -1,4 +1,6 @@
-"""The engine: whatever happens to a sweep, going on with it gives the rows of one that nothing happened to."""
+"""The engine: whatever happens to a sweep, going on with it gives the rows of one that nothing
+happened to.
+"""
 
 from __future__ import annotations
 
@@ -68,15 +70,21 @@ def uninterrupted(tmp_path: Path, experiments: list[Experiment]) -> str:
 
 
 def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
-    """Each a little after none to five parts more were stored, so that the moments are spread on slow machines too."""
+    """Each a little after none to five parts more were stored, so that the moments are spread on
+    slow machines too.
+    """
     moments, folder, runs = random.Random(20), tmp_path / "store", 150
     sizes = []
     for _ in range(20):
         pid = forks.start(folder, runs)
         before, more = len(list(folder.glob("parts/*.parquet"))), moments.randrange(6)
-        while len(list(folder.glob("parts/*.parquet"))) < before + more and not forks.wait(pid, 0.002):
+        while len(list(folder.glob("parts/*.parquet"))) < before + more and not forks.wait(
+            pid, 0.002
+        ):
             pass
-        assert forks.kill(pid, moments.uniform(0.0, 0.05)), "the sweep has ended before it was killed 20 times"
+        assert forks.kill(pid, moments.uniform(0.0, 0.05)), (
+            "the sweep has ended before it was killed 20 times"
+        )
         if (folder / "manifest.json").exists():
             store = Store.open(folder)
             assert store.verify() == {}
@@ -143,7 +151,9 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("method", ["plan", "learn"])
 def test_an_interrupt_stops_within_two_seconds(tmp_path: Path, method: str) -> None:
     command = [sys.executable, "-c", SWEEP, str(tmp_path / "store"), method]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         for _ in range(4):  # it is well under way
@@ -160,8 +170,12 @@ def test_an_interrupt_stops_within_two_seconds(tmp_path: Path, method: str) -> N
     assert not list((tmp_path / "store" / "parts").glob(".*"))
 
 
-def test_an_error_in_the_report_stops_the_workers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an interrupt does that comes while the progress bar is drawn: nothing goes on behind the scenes."""
+def test_an_error_in_the_report_stops_the_workers(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an interrupt does that comes while the progress bar is drawn: nothing goes on behind the
+    scenes.
+    """
     monkeypatch.setattr(engine, "TASK_SECONDS", 0.01)
 
     def report(status: engine.Status) -> None:
@@ -182,7 +196,9 @@ def test_an_error_in_the_report_stops_the_workers(store: Store, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_more_runs_more_points_more_series_compute_only_what_is_missing(store: Store, tmp_path: Path, workers: int) -> None:
+def test_more_runs_more_points_more_series_compute_only_what_is_missing(
+    store: Store, tmp_path: Path, workers: int
+) -> None:
     engine.run([small(3)], store, workers=workers)
     first = {path: path.read_bytes() for path in (store.folder / "parts").iterdir()}
     series = [*small().series, {"label": "direct", "parametrization": "direct"}]
@@ -196,7 +212,9 @@ def test_more_runs_more_points_more_series_compute_only_what_is_missing(store: S
     assert engine.run([wider], store, workers=workers).tasks == 0
 
 
-def test_rows_do_not_depend_on_how_the_work_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_do_not_depend_on_how_the_work_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     experiments = [small(7), planned(2)]
     whole = uninterrupted(tmp_path, experiments)
     for seconds, workers in ((1e-9, 1), (0.011, 2), (0.03, 3)):
@@ -209,16 +227,22 @@ def test_rows_do_not_depend_on_how_the_work_is_cut(tmp_path: Path, monkeypatch: 
 def test_another_seed_gives_other_rows(store: Store) -> None:
     experiments = [small(2), small(2, seed=1)]
     engine.run(experiments, store, workers=1)
-    first, second = (store.table([one.cells[0].digest], ["J_norm"]).to_pylist() for one in experiments)
+    first, second = (
+        store.table([one.cells[0].digest], ["J_norm"]).to_pylist() for one in experiments
+    )
     assert repr(first) != repr(second)
 
 
-def test_tasks_are_of_similar_work_and_hold_every_run_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_are_of_similar_work_and_hold_every_run_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     experiments = [small(11), planned(3), small(7)]
     for seconds in (0.02, 0.2, 10.0):
         monkeypatch.setattr(engine, "TASK_SECONDS", seconds)
         tasks = engine.tasks_of(experiments, store)
-        runs = [(cell.digest, run) for task in tasks for cell, block in task.blocks for run in block]
+        runs = [
+            (cell.digest, run) for task in tasks for cell, block in task.blocks for run in block
+        ]
         assert sorted(runs) == sorted(expected(experiments))
         assert all(seconds <= task.work < 2.1 * seconds for task in tasks[:-1])
 
@@ -236,13 +260,18 @@ def test_tasks_with_curves_stay_small_in_memory(store: Store) -> None:
 
 def test_failed_runs_are_rows_with_a_reason_and_the_sweep_goes_on(store: Store, own: Path) -> None:
     series: list[dict[str, Any]] = [
-        {"label": "nan", "density": f"{own}:breaks_off"}, {"label": "raises", "density": f"{own}:raises"}, {"label": "fine"},
-    ]  # fmt: skip
+        {"label": "nan", "density": f"{own}:breaks_off"},
+        {"label": "raises", "density": f"{own}:raises"},
+        {"label": "fine"},
+    ]
     experiment = planned(3, series=series, settings={"updates": 40})
     status = engine.run([experiment], store, workers=2)
     assert status.failed == 6
     assert held(store) == sorted(expected([experiment]))
-    reasons = {"nan": "density has an entry that is negative or not finite", "raises": "ZeroDivisionError: by my own fault ?"}
+    reasons = {
+        "nan": "density has an entry that is negative or not finite",
+        "raises": "ZeroDivisionError: by my own fault ?",
+    }
     for cell in experiment.cells:
         for row in store.table([cell.digest], ["failure", "J_norm"]).to_pylist():
             fails = cell.values["n_states"] == 5 and cell.series in reasons
@@ -252,7 +281,9 @@ def test_failed_runs_are_rows_with_a_reason_and_the_sweep_goes_on(store: Store, 
     assert sum(one.failed for some in store.parts.values() for one in some) == 6
 
 
-def test_a_learning_run_that_raises_fails_alone(store: Store, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learning_run_that_raises_fails_alone(
+    store: Store, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its block is run again in halves; the others are bit-identical to what they are without it."""
     whole = uninterrupted(tmp_path, [small(9)])
     run_one = methods._learn_rows
@@ -265,38 +296,69 @@ def test_a_learning_run_that_raises_fails_alone(store: Store, own: Path, tmp_pat
     monkeypatch.setattr(methods, "_learn_rows", unlucky)
     status = engine.run([small(9)], store, workers=1)
     assert status.failed == 2
-    failed = [row for row in store.table({cell.digest for cell in small(9).cells}).to_pylist() if row["failure"]]
-    assert {(row["x"], row["run"], row["failure"]) for row in failed} == {(1.0, 5, "RuntimeError: run 5")}
+    failed = [
+        row
+        for row in store.table({cell.digest for cell in small(9).cells}).to_pylist()
+        if row["failure"]
+    ]
+    assert {(row["x"], row["run"], row["failure"]) for row in failed} == {
+        (1.0, 5, "RuntimeError: run 5")
+    }
     monkeypatch.undo()
     assert len(held(store)) == len(expected([small(9)]))
     fine = [cell.digest for cell in small(9).cells if cell.values["eta"] != 1.0]
     whole_store = Store.open(tmp_path / "whole")
     assert repr(store.table(fine).to_pydict()) == repr(whole_store.table(fine).to_pydict())
     hit = [cell.digest for cell in small(9).cells if cell.values["eta"] == 1.0]
-    ours, theirs = (repr([row for row in one.table(hit).to_pylist() if row["run"] != 5]) for one in (store, whole_store))
+    ours, theirs = (
+        repr([row for row in one.table(hit).to_pylist() if row["run"] != 5])
+        for one in (store, whole_store)
+    )
     assert ours == theirs
     assert whole
 
 
 def test_a_schedule_that_leaves_its_range_fails_its_runs(store: Store, own: Path) -> None:
-    experiment = small(2, series=[{"label": "good", "epsilon": f"{own}:falling"}, {"label": "bad", "epsilon": f"{own}:sinks"}])
+    experiment = small(
+        2,
+        series=[
+            {"label": "good", "epsilon": f"{own}:falling"},
+            {"label": "bad", "epsilon": f"{own}:sinks"},
+        ],
+    )
     status = engine.run([experiment], store, workers=1)
     assert status.failed == 6
-    found = store.table({cell.digest for cell in experiment.cells}, ["series", "failure"]).to_pylist()
+    found = store.table(
+        {cell.digest for cell in experiment.cells}, ["series", "failure"]
+    ).to_pylist()
     assert {row["failure"] is None for row in found if row["series"] == "good"} == {True}
-    assert all("the schedule sinks gives -0.00" in row["failure"] for row in found if row["series"] == "bad")
+    assert all(
+        "the schedule sinks gives -0.00" in row["failure"]
+        for row in found
+        if row["series"] == "bad"
+    )
 
 
 def test_an_mdp_that_cannot_be_made_fails_its_run(store: Store) -> None:
     """Small random MDPs have no goal that is far enough but can be reached, for some seeds."""
-    experiment = planned(40, problem={"name": "garnet", "n_states": 3, "n_actions": 2, "connectivity": 1}, vary={})
+    experiment = planned(
+        40, problem={"name": "garnet", "n_states": 3, "n_actions": 2, "connectivity": 1}, vary={}
+    )
     status = engine.run([experiment], store, workers=2)
     assert 0 < status.failed < 80
-    reasons = {row["failure"] for row in store.table({cell.digest for cell in experiment.cells}, ["failure"]).to_pylist()}
-    assert all(reason is None or "take another seed" in reason or "undefined" in reason for reason in reasons)
+    reasons = {
+        row["failure"]
+        for row in store.table({cell.digest for cell in experiment.cells}, ["failure"]).to_pylist()
+    }
+    assert all(
+        reason is None or "take another seed" in reason or "undefined" in reason
+        for reason in reasons
+    )
 
 
-def test_no_memory_is_not_a_failure_of_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_is_not_a_failure_of_the_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def exhausted(*_: Any) -> Any:
         raise MemoryError
 
@@ -306,7 +368,9 @@ def test_no_memory_is_not_a_failure_of_the_run(store: Store, monkeypatch: pytest
     assert store.parts == {}
 
 
-def test_a_file_edited_during_the_sweep_stops_it(store: Store, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_edited_during_the_sweep_stops_it(
+    store: Store, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is stored under a digest is what the digest was made of."""
     monkeypatch.setattr(engine, "TASK_SECONDS", 1e-9)
     experiment = planned(series=[{"label": "mine", "density": f"{own}:raises"}])
@@ -317,7 +381,9 @@ def test_a_file_edited_during_the_sweep_stops_it(store: Store, own: Path, monkey
             edited.write_text(OWN.replace("np.ones", "2 * np.ones"))
             edited.replace(own)  # at once, as editors do
 
-    with pytest.raises(InputError, match="not those that the sweep was started with; start it again"):
+    with pytest.raises(
+        InputError, match="not those that the sweep was started with; start it again"
+    ):
         engine.run([experiment], store, workers=1, report=report)
     again = planned(series=[{"label": "mine", "density": f"{own}:raises"}])
     assert not {cell.digest for cell in again.cells} & {cell.digest for cell in experiment.cells}
@@ -325,7 +391,9 @@ def test_a_file_edited_during_the_sweep_stops_it(store: Store, own: Path, monkey
     assert expected([again]) <= set(held(store))
 
 
-def test_a_store_that_vanishes_is_one_sentence(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_vanishes_is_one_sentence(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine, "TASK_SECONDS", 0.01)
     moved = store.folder.with_name("moved")
 
@@ -341,7 +409,8 @@ def test_a_store_that_vanishes_is_one_sentence(store: Store, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    "experiment", [small(3), planned(), small(1, settings={"trajectories": 1}), planned(settings={"updates": 0})]
+    "experiment",
+    [small(3), planned(), small(1, settings={"trajectories": 1}), planned(settings={"updates": 0})],
 )
 def test_a_calibration_runs_little_and_stores_nothing(store: Store, experiment: Experiment) -> None:
     tasks, seconds = engine.calibrate([experiment], store, workers=1)

@@ -32,7 +32,13 @@ def sweep(runs: int = 40) -> list[Experiment]:
 def cluster() -> Iterator[Any]:
     """Two nodes on this machine."""
     pytest.importorskip("ray")
-    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "JEKYLLHYDE_TEST": MARK})
+    os.environ.update(
+        {
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "JEKYLLHYDE_TEST": MARK,
+        }
+    )
     found: Any = importlib.import_module("ray.cluster_utils").Cluster()
     for _ in range(2):
         found.add_node(**NODE)
@@ -53,14 +59,20 @@ def busy_workers() -> dict[int, int]:
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
             try:
-                if (place / "cmdline").read_bytes().startswith(b"ray::_work") and MARK.encode() in (place / "environ").read_bytes():
-                    found[int(place.name)] = int((place / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                if (place / "cmdline").read_bytes().startswith(b"ray::_work") and MARK.encode() in (
+                    place / "environ"
+                ).read_bytes():
+                    found[int(place.name)] = int(
+                        (place / "stat").read_text().rsplit(")", 1)[1].split()[1]
+                    )
             except OSError:  # it has ended
                 continue
     return found
 
 
-def test_two_nodes_and_a_killed_worker(cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_nodes_and_a_killed_worker(
+    cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine, "TASK_SECONDS", 0.25)
     store = Store.open(tmp_path / "store", create=True)
     killed: list[int] = []
@@ -85,7 +97,9 @@ def test_two_nodes_and_a_killed_worker(cluster: Any, whole: str, tmp_path: Path,
     assert engine.run(sweep(), store, engine="ray", address=cluster.address).tasks == 0
 
 
-def test_a_lost_node(cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_node(
+    cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine, "TASK_SECONDS", 0.25)
     store = Store.open(tmp_path / "store", create=True)
     extra = [cluster.add_node(**NODE)]
@@ -107,19 +121,35 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
     store = Store.open(tmp_path / "store", create=True)
     status = engine.run([experiment], store, engine="ray", address=cluster.address)
     assert status.failed == 6
-    found = store.table({cell.digest for cell in experiment.cells}, ["series", "failure"]).to_pylist()
-    assert {(row["series"], row["failure"]) for row in found} == {("mine", "OSError: no luck"), ("PG", None)}
+    found = store.table(
+        {cell.digest for cell in experiment.cells}, ["series", "failure"]
+    ).to_pylist()
+    assert {(row["series"], row["failure"]) for row in found} == {
+        ("mine", "OSError: no luck"),
+        ("PG", None),
+    }
 
     (tmp_path / "store").rename(tmp_path / "elsewhere")
     lost = Store(tmp_path / "elsewhere")
     lost.refresh()
     lost.folder = tmp_path / "store"
-    with pytest.raises(InputError, match=r"there is no store|cannot be listed|cannot be written to"):
-        for _ in engine._start(engine.tasks_of([small()], lost), lost, "ray", 1, cluster.address, engine.Status(1, 1, 1.0)):
+    with pytest.raises(
+        InputError, match=r"there is no store|cannot be listed|cannot be written to"
+    ):
+        for _ in engine._start(
+            engine.tasks_of([small()], lost),
+            lost,
+            "ray",
+            1,
+            cluster.address,
+            engine.Status(1, 1, 1.0),
+        ):
             pass
 
 
-def test_a_task_that_kills_its_workers_ends(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_kills_its_workers_ends(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from jekyllhyde.lab import ray as ours
 
     monkeypatch.setattr(ours, "RETRIES", 1)
@@ -127,7 +157,9 @@ def test_a_task_that_kills_its_workers_ends(cluster: Any, tmp_path: Path, monkey
     own.write_text("import os\ndef density(t, mdp, pi, evaluation):\n    os.kill(os.getpid(), 9)\n")
     experiment = planned(series=[{"label": "deadly", "density": f"{own}:density"}], vary={})
     store = Store.open(tmp_path / "store", create=True)
-    with pytest.raises(InputError, match=r"2 workers were lost with the same task \(planned/deadly\)"):
+    with pytest.raises(
+        InputError, match=r"2 workers were lost with the same task \(planned/deadly\)"
+    ):
         engine.run([experiment], store, engine="ray", address=cluster.address)
     assert store.verify() == {}
 
@@ -176,11 +208,15 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
     assert not ray.is_initialized()
 
 
-def test_without_ray_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def absent(name: str) -> Any:
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", absent)
     store = Store.open(tmp_path / "store", create=True)
-    with pytest.raises(InputError, match=r"Ray is not installed; install jekyllhyde\[ray\], or use engine 'local'"):
+    with pytest.raises(
+        InputError, match=r"Ray is not installed; install jekyllhyde\[ray\], or use engine 'local'"
+    ):
         engine.run([planned()], store, engine="ray")

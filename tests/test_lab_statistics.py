@@ -1,4 +1,6 @@
-"""The laboratory's statistics, each against an independent computation, and how often the intervals cover."""
+"""The laboratory's statistics, each against an independent computation, and how often the intervals
+cover.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,12 @@ def test_statistics_and_their_bootstrap_against_scipy(name: str, reference: obje
     np.testing.assert_allclose(y, reference(samples), rtol=1e-12)
     for column in range(2):
         found = stats.bootstrap(
-            (samples[:, column],), lambda x, axis: np.apply_along_axis(reference, axis, x), method="percentile", n_resamples=2000,
+            (samples[:, column],),
+            lambda x, axis: np.apply_along_axis(reference, axis, x),
+            method="percentile",
+            n_resamples=2000,
             rng=np.random.default_rng(1),
-        ).confidence_interval  # fmt: skip
+        ).confidence_interval
         spread = found.high - found.low
         assert abs(lo[column] - found.low) < 0.12 * spread
         assert abs(hi[column] - found.high) < 0.12 * spread
@@ -70,10 +75,14 @@ def test_the_bootstrap_of_three_runs_by_brute_force() -> None:
 
 def test_the_same_generator_gives_the_same_interval_and_another_one_another() -> None:
     samples = gamma_samples(20, 3)
-    first, again, other = (bootstrap(samples, "median", rng=np.random.default_rng(seed)) for seed in (5, 5, 6))
+    first, again, other = (
+        bootstrap(samples, "median", rng=np.random.default_rng(seed)) for seed in (5, 5, 6)
+    )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
-    np.testing.assert_array_equal(bootstrap(samples), bootstrap(samples, rng=np.random.default_rng(0)))
+    np.testing.assert_array_equal(
+        bootstrap(samples), bootstrap(samples, rng=np.random.default_rng(0))
+    )
 
 
 @pytest.mark.parametrize("statistic", list(STATISTICS))
@@ -93,7 +102,9 @@ def test_strata_are_kept() -> None:
 
 
 def test_the_stratified_bootstrap_forgets_the_spread_between_strata() -> None:
-    """Two strata far apart: their means' standard error is that within strata, computed here by hand."""
+    """Two strata far apart: their means' standard error is that within strata, computed here by
+    hand.
+    """
     rng = np.random.default_rng(2)
     samples = np.concatenate([rng.normal(0.0, 1.0, 40), rng.normal(100.0, 1.0, 60)])
     strata = np.repeat([0, 1], [40, 60])
@@ -130,13 +141,17 @@ def test_functions_of_means_agree_with_the_slow_way() -> None:
     fast = of_means(ratio, a, b)
     slow = jointly(lambda x, y: ratio(x.mean(axis=0), y.mean(axis=0)), a, b)
     np.testing.assert_allclose(fast, slow, rtol=1e-12)
-    np.testing.assert_allclose(of_means(lambda x: x[..., 0], a[:, 0]), bootstrap(a[:, 0]), rtol=1e-12)
+    np.testing.assert_allclose(
+        of_means(lambda x: x[..., 0], a[:, 0]), bootstrap(a[:, 0]), rtol=1e-12
+    )
 
 
 def test_the_place_of_the_best_is_found_with_an_interval() -> None:
     x = np.linspace(0.0, 1.0, 11)
     samples = (x - 0.3) ** 2 + 0.001 * np.random.default_rng(0).normal(size=(40, 11))
-    assert of_means(lambda means: x[means.argmin(axis=-1)], samples) == pytest.approx((0.3, 0.3, 0.3))
+    assert of_means(lambda means: x[means.argmin(axis=-1)], samples) == pytest.approx(
+        (0.3, 0.3, 0.3)
+    )
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -177,7 +192,10 @@ def test_kaplan_meier_by_hand() -> None:
 def test_kaplan_meier_against_scipy_with_any_censoring() -> None:
     rng = np.random.default_rng(7)
     arrival, lost = rng.exponential(10.0, 80).round(), rng.exponential(15.0, 80).round()
-    times, observed = np.append(np.minimum(arrival, lost), 1000.0), np.append(arrival <= lost, False)
+    times, observed = (
+        np.append(np.minimum(arrival, lost), 1000.0),
+        np.append(arrival <= lost, False),
+    )
     curve = kaplan_meier(times, observed)
     reference = stats.ecdf(stats.CensoredData.right_censored(times, ~observed)).sf
     np.testing.assert_allclose(curve.survival, reference.evaluate(curve.times), atol=1e-12)
@@ -194,7 +212,9 @@ def test_with_censoring_at_the_cap_alone_the_restricted_mean_is_the_capped_mean(
     assert y == pytest.approx(capped.mean())
     _, low, high = bootstrap(capped, draws=4000)
     assert (hi - lo) / (high - low) == pytest.approx(1.0, abs=0.1)
-    assert curve.median[0] == pytest.approx(np.sort(capped)[99])  # the hundredth arrival leaves half of them
+    assert curve.median[0] == pytest.approx(
+        np.sort(capped)[99]
+    )  # the hundredth arrival leaves half of them
 
 
 def test_a_median_that_is_not_reached_is_infinite() -> None:
@@ -209,7 +229,9 @@ def coverage(intervals: list[tuple[Floats, Floats, Floats]], truth: float) -> fl
     return float(np.mean([lo <= truth <= hi for _, lo, hi in intervals]))
 
 
-@pytest.mark.parametrize(("statistic", "truth"), [("mean", 0.5), ("median", 0.5), ("iqm", 0.5), ("decile", 0.1)])
+@pytest.mark.parametrize(
+    ("statistic", "truth"), [("mean", 0.5), ("median", 0.5), ("iqm", 0.5), ("decile", 0.1)]
+)
 def test_intervals_cover_about_as_often_as_they_say(statistic: str, truth: float) -> None:
     _, lo, hi = summarize(np.random.default_rng(9).random((60, 400)), statistic, draws=300)
     assert 0.9 <= np.mean((lo <= truth) & (truth <= hi)) <= 0.99
@@ -217,7 +239,9 @@ def test_intervals_cover_about_as_often_as_they_say(statistic: str, truth: float
 
 def test_the_stratified_interval_covers() -> None:
     rng, strata = np.random.default_rng(10), np.repeat([0.0, 5.0], 30)
-    found = [bootstrap(rng.normal(strata, 1.0), strata=strata, draws=300, rng=rng) for _ in range(300)]
+    found = [
+        bootstrap(rng.normal(strata, 1.0), strata=strata, draws=300, rng=rng) for _ in range(300)
+    ]
     assert 0.9 <= coverage(found, 2.5) <= 0.99
 
 
@@ -231,7 +255,10 @@ def test_the_paired_interval_covers() -> None:
 
 def test_the_interval_of_the_probability_of_improvement_covers() -> None:
     rng = np.random.default_rng(12)
-    found = [probability_of_improvement(rng.normal(0, 1, 40), rng.normal(0.5, 1, 40), draws=300, rng=rng) for _ in range(300)]
+    found = [
+        probability_of_improvement(rng.normal(0, 1, 40), rng.normal(0.5, 1, 40), draws=300, rng=rng)
+        for _ in range(300)
+    ]
     assert 0.9 <= coverage(found, float(stats.norm.cdf(0.5 / np.sqrt(2)))) <= 0.99
 
 

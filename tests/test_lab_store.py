@@ -1,4 +1,6 @@
-"""The store: nothing twice, nothing half, nothing lost; found out when damaged; readable without the library."""
+"""The store: nothing twice, nothing half, nothing lost; found out when damaged; readable without
+the library.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,14 @@ CELLS = EXPERIMENT.cells
 def made_up(cell: Cell, runs: range) -> tuple[Cell, range, list[dict[str, Any]]]:
     """Rows as a task makes them, without the work."""
     curve = {"at": [1, 2], "J_norm_jekyll": [0.0, 0.5]}
-    return cell, runs, [{"run": run, "end": 10 + run, "J_norm_end": run / 7, "J_norm": [0.1, run / 3], **curve} for run in runs]
+    return (
+        cell,
+        runs,
+        [
+            {"run": run, "end": 10 + run, "J_norm_end": run / 7, "J_norm": [0.1, run / 3], **curve}
+            for run in runs
+        ],
+    )
 
 
 @pytest.fixture
@@ -64,8 +73,12 @@ def parts(store: Store) -> list[Path]:
 def test_rows_come_back_as_they_were_in_order_of_cell_and_run(store: Store) -> None:
     store.add([made_up(CELLS[1], range(2, 5)), made_up(CELLS[0], range(3))], 1.0)
     store.add([made_up(CELLS[1], range(2))], 1.0)
-    found = store.table([CELLS[0].digest, CELLS[1].digest], ["cell", "run", "J_norm", "failure"]).to_pydict()
-    order = sorted([(CELLS[0].digest, run) for run in range(3)] + [(CELLS[1].digest, run) for run in range(5)])
+    found = store.table(
+        [CELLS[0].digest, CELLS[1].digest], ["cell", "run", "J_norm", "failure"]
+    ).to_pydict()
+    order = sorted(
+        [(CELLS[0].digest, run) for run in range(3)] + [(CELLS[1].digest, run) for run in range(5)]
+    )
     assert list(zip(found["cell"], found["run"], strict=True)) == order
     assert found["J_norm"] == [[0.1, run / 3] for _, run in order]
     assert found["failure"] == [None] * 8
@@ -91,21 +104,34 @@ def test_missing_is_what_is_not_there(added: list[tuple[int, int]], runs: int) -
     here: set[int] = set()
     for first, length in added:
         if not here & set(range(first, first + length)) and length:
-            store._cells.setdefault("cell", []).append(Held("part", "cell", "id", first, first + length, 0))
+            store._cells.setdefault("cell", []).append(
+                Held("part", "cell", "id", first, first + length, 0)
+            )
             here |= set(range(first, first + length))
     assert store.present("cell") == here
     missing = store.missing("cell", runs)
-    assert [run for stretch in missing for run in stretch] == [run for run in range(runs) if run not in here]
+    assert [run for stretch in missing for run in stretch] == [
+        run for run in range(runs) if run not in here
+    ]
     assert all(len(stretch) for stretch in missing)
     assert all(before.stop < after.start for before, after in itertools.pairwise(missing))
 
 
-@given(st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 15)), st.booleans()), st.randoms(use_true_random=False))
-def test_stretches_are_the_runs_in_as_few_pieces_as_possible(runs: dict[tuple[str, int], bool], shuffle: random.Random) -> None:
-    given_rows = [(cell, f"id {cell}", run, "why" if failed else None) for (cell, run), failed in runs.items()]
+@given(
+    st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 15)), st.booleans()),
+    st.randoms(use_true_random=False),
+)
+def test_stretches_are_the_runs_in_as_few_pieces_as_possible(
+    runs: dict[tuple[str, int], bool], shuffle: random.Random
+) -> None:
+    given_rows = [
+        (cell, f"id {cell}", run, "why" if failed else None) for (cell, run), failed in runs.items()
+    ]
     shuffle.shuffle(given_rows)
     found = stretches(given_rows)
-    assert [(cell, run) for cell, _, first, last, _ in found for run in range(first, last)] == sorted(runs)
+    assert [
+        (cell, run) for cell, _, first, last, _ in found for run in range(first, last)
+    ] == sorted(runs)
     assert sum(one[4] for one in found) == sum(runs.values())
     for before, after in itertools.pairwise(found):
         assert before[0] < after[0] or before[3] < after[2]
@@ -137,14 +163,18 @@ def test_any_parquet_reader_reads_a_store(filled: Store) -> None:
     ours = filled.table([cell.digest for cell in CELLS])
     for series, count, mean, points in found:
         mask = [one == series for one in ours["series"].to_pylist()]
-        values = [value for value, keep in zip(ours["J_norm_end"].to_pylist(), mask, strict=True) if keep]
+        values = [
+            value for value, keep in zip(ours["J_norm_end"].to_pylist(), mask, strict=True) if keep
+        ]
         assert (count, points) == (len(values), len(ours["at"][mask.index(True)]))
         assert mean == pytest.approx(sum(values) / len(values), rel=1e-12)
     assert [one[0] for one in found] == ["J&H eps=100/t", "PG"]
     assert ds.dataset(filled.folder / "parts").count_rows() == len(expected([EXPERIMENT]))
 
 
-@pytest.mark.parametrize("name", ["Ergebnisse für Zoë", "结果", "x=7", "with space & 'quotes'", "a%20b"])
+@pytest.mark.parametrize(
+    "name", ["Ergebnisse für Zoë", "结果", "x=7", "with space & 'quotes'", "a%20b"]
+)
 def test_a_store_may_be_called_anything(tmp_path: Path, name: str) -> None:
     store = Store.open(tmp_path / name / "run=1", create=True)
     store.add([made_up(CELLS[0], range(3)), made_up(CELLS[1], range(3))], 1.0)
@@ -185,7 +215,9 @@ def test_a_newer_store_is_left_alone(filled: Store, create: bool) -> None:
     before = {path: path.stat().st_mtime_ns for path in [filled.folder, *filled.folder.rglob("*")]}
     with pytest.raises(InputError, match="it has format 2, and this version reads format 1"):
         Store.open(filled.folder, create=create)
-    assert {path: path.stat().st_mtime_ns for path in [filled.folder, *filled.folder.rglob("*")]} == before
+    assert {
+        path: path.stat().st_mtime_ns for path in [filled.folder, *filled.folder.rglob("*")]
+    } == before
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "nonsense", '{"format": null}', "\x00\xff"])
@@ -197,11 +229,24 @@ def test_a_broken_manifest_is_one_sentence(filled: Store, content: str) -> None:
 
 def test_a_store_without_its_parts_folder_is_one_sentence(filled: Store) -> None:
     shutil.rmtree(filled.folder / "parts")
-    with pytest.raises(InputError, match=r"its parts cannot be listed \(No such file or directory\)"):
+    with pytest.raises(
+        InputError, match=r"its parts cannot be listed \(No such file or directory\)"
+    ):
         Store.open(filled.folder)
 
 
-@pytest.mark.parametrize("index", [None, b"", b"nonsense\n", b"[]\n{}\n3\n", b'["x.parquet",1,[["a"]]]\n', b"\x00\xff\n", b'["cut'])
+@pytest.mark.parametrize(
+    "index",
+    [
+        None,
+        b"",
+        b"nonsense\n",
+        b"[]\n{}\n3\n",
+        b'["x.parquet",1,[["a"]]]\n',
+        b"\x00\xff\n",
+        b'["cut',
+    ],
+)
 def test_losing_or_spoiling_the_index_costs_nothing(filled: Store, index: bytes | None) -> None:
     before = rows(filled, [EXPERIMENT])
     (filled.folder / "index.jsonl").unlink()
@@ -221,10 +266,14 @@ def test_an_index_lost_while_stores_are_open_is_begun_anew(store: Store) -> None
     (store.folder / "index.jsonl").unlink()
     store.add([made_up(CELLS[1], range(2))], 1.0)
     other.add([made_up(CELLS[1], range(3))], 1.0)
-    assert held(store) == sorted([(CELLS[0].digest, run) for run in range(9)] + [(CELLS[1].digest, run) for run in range(3)])
+    assert held(store) == sorted(
+        [(CELLS[0].digest, run) for run in range(9)] + [(CELLS[1].digest, run) for run in range(3)]
+    )
 
 
-def test_the_index_spares_looking_into_parts(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_spares_looking_into_parts(
+    filled: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(part, "read_about", lambda path: pytest.fail("looked into a part"))
     assert Store.open(filled.folder).missing(CELLS[0].digest, 4) == []
 
@@ -246,16 +295,22 @@ def flip(place: float) -> Any:
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.01, 0.5, 0.999])
-def test_a_truncated_part_is_found_and_only_it_is_computed_again(filled: Store, keep: float) -> None:
+def test_a_truncated_part_is_found_and_only_it_is_computed_again(
+    filled: Store, keep: float
+) -> None:
     before, whole = rows(filled, [EXPERIMENT]), set(filled.parts)
     victim = parts(filled)[1]
-    lost = {(one.cell, run) for one in filled.parts[victim.name] for run in range(one.first, one.last)}
+    lost = {
+        (one.cell, run) for one in filled.parts[victim.name] for run in range(one.first, one.last)
+    }
     damage(filled, victim, lambda data: data[: int(keep * len(data))])
     again = Store.open(filled.folder)
     assert list(again.verify()) == [victim.name]
     status = engine.run([EXPERIMENT], again, workers=1)
     assert status.runs_done == len(lost)
-    assert whole - set(again.parts) <= {victim.name}  # within the same second the new part may be the same file
+    assert whole - set(again.parts) <= {
+        victim.name
+    }  # within the same second the new part may be the same file
     assert rows(again, [EXPERIMENT]) == before
     assert again.verify() == {}
     assert len(list((filled.folder / "damaged").iterdir())) == 1
@@ -266,7 +321,9 @@ def test_a_bit_flipped_anywhere_is_found(filled: Store) -> None:
     whole = victim.read_bytes()
     for place in [i / 211 for i in range(212)]:
         damage(filled, victim, flip(place))
-        assert list(Store.open(filled.folder).verify()) == [victim.name], f"at {place} of {len(whole)} bytes"
+        assert list(Store.open(filled.folder).verify()) == [victim.name], (
+            f"at {place} of {len(whole)} bytes"
+        )
         victim.write_bytes(whole)
     assert Store.open(filled.folder).verify() == {}
 
@@ -305,13 +362,18 @@ def test_a_run_that_is_there_twice_is_found(filled: Store, tmp_path: Path) -> No
 
 
 def test_a_foreign_file_among_the_parts_is_found(filled: Store) -> None:
-    pq.write_table(ds.dataset(parts(filled)[0]).to_table().replace_schema_metadata(None), filled.folder / "parts" / "mine.parquet")
+    pq.write_table(
+        ds.dataset(parts(filled)[0]).to_table().replace_schema_metadata(None),
+        filled.folder / "parts" / "mine.parquet",
+    )
     again = Store.open(filled.folder)
     assert again.verify() == {"mine.parquet": "it was not written by this library"}
     assert set(again.parts) == set(filled.parts)
 
 
-def test_a_part_that_cannot_be_opened_is_not_taken_for_damaged(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_cannot_be_opened_is_not_taken_for_damaged(
+    filled: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Too many open files, say: setting good parts aside would throw away work."""
 
     def refuse(path: Path) -> dict[str, Any]:
@@ -332,14 +394,18 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)],
+        check=False,
+        capture_output=True,
     ).returncode:
         pytest.skip("mounting a file system is not permitted here")
     yield place
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_a_full_disk_loses_nothing_that_was_stored(tiny_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_nothing_that_was_stored(
+    tiny_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engine, "TASK_SECONDS", 0.04)
     experiment = small(8)
     whole = Store.open(tmp_path / "whole", create=True)
@@ -377,7 +443,9 @@ def test_a_read_only_store_is_read_and_not_written(tiny_disk: Path) -> None:
     store = Store.open(tiny_disk / "store", create=True)
     store.add([made_up(CELLS[0], range(3))], 1.0)
     subprocess.run(["mount", "-o", "remount,ro", str(tiny_disk)], check=True)
-    assert Store.open(tiny_disk / "store").table([CELLS[0].digest], ["run"]).to_pydict() == {"run": [0, 1, 2]}
+    assert Store.open(tiny_disk / "store").table([CELLS[0].digest], ["run"]).to_pydict() == {
+        "run": [0, 1, 2]
+    }
     assert Store.open(tiny_disk / "store").verify() == {}
     with pytest.raises(InputError, match=r"it cannot be written to \(Read-only file system\)"):
         Store.open(tiny_disk / "store", create=True)
@@ -405,7 +473,11 @@ def test_writers_in_threads_and_stores_share_one_folder(store: Store) -> None:
     def write(seed: int) -> None:
         try:
             own, order = Store.open(store.folder), random.Random(seed)
-            pieces = [(cell, range(i, min(i + seed + 1, 12))) for cell in CELLS for i in range(0, 12, seed + 1)]
+            pieces = [
+                (cell, range(i, min(i + seed + 1, 12)))
+                for cell in CELLS
+                for i in range(0, 12, seed + 1)
+            ]
             order.shuffle(pieces)
             for cell, runs in pieces:
                 own.add([made_up(cell, runs)], 0.0)
@@ -435,7 +507,9 @@ def test_a_writer_waits_for_the_lock(store: Store) -> None:
     assert len(parts(store)) == 2
 
 
-def test_a_part_that_came_between_is_left_out(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_came_between_is_left_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another process stores half of the runs after ours are written, and before the lock is ours."""
     other = Store.open(store.folder)
     locked = Store._locked
@@ -472,7 +546,9 @@ def test_what_dead_writers_left_is_cleared_away_in_time(store: Store) -> None:
     assert new.exists()
 
 
-def test_two_processes_may_make_the_same_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_processes_may_make_the_same_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The other one has made its manifest just after we saw none."""
     exists = Path.exists
     Store.open(tmp_path / "store", create=True)

@@ -1,4 +1,6 @@
-"""The two loops: compiled and reference agree; d_t by its definition; closed sets, no discount, large MDPs, huge steps."""
+"""The two loops: compiled and reference agree; d_t by its definition; closed sets, no discount,
+large MDPs, huge steps.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,24 @@ each_convention = pytest.mark.parametrize("convention", ["published", "paper"])
 @each_update
 @each_convention
 def test_compiled_and_reference_loops_agree(density: str, update: str, convention: str) -> None:
-    for mdp in (garnet(20, seed=1), chain(8, beta=0.8), random_mdp(5, 9, 3, 0.95, exit_probability=0.05)):
+    for mdp in (
+        garnet(20, seed=1),
+        chain(8, beta=0.8),
+        random_mdp(5, 9, 3, 0.95, exit_probability=0.05),
+    ):
         runs = [
-            plan(mdp, **DENSITIES[density], **UPDATES[update], convention=convention, updates=60, engine=engine,
-                 record=["v", "q", "d", "pi", "theta"], record_at=[0, 1, 7, 59, 60])
+            plan(
+                mdp,
+                **DENSITIES[density],
+                **UPDATES[update],
+                convention=convention,
+                updates=60,
+                engine=engine,
+                record=["v", "q", "d", "pi", "theta"],
+                record_at=[0, 1, 7, 59, 60],
+            )
             for engine in ("compiled", "reference")
-        ]  # fmt: skip
+        ]
         assert [run.solver for run in runs] == ["compiled", "dense"]
         assert_close(runs[0], runs[1])
         assert len(runs[0].t) == 5
@@ -55,13 +69,17 @@ def test_compiled_and_reference_loops_agree(density: str, update: str, conventio
 @each_convention
 def test_density_by_its_definition(density: str, convention: str) -> None:
     mdp = random_mdp(2, 7, 3, 0.9, exit_probability=0.1)
-    run = plan(mdp, **DENSITIES[density], convention=convention, updates=20, eta=5.0, record=["d", "pi"])
+    run = plan(
+        mdp, **DENSITIES[density], convention=convention, updates=20, eta=5.0, record=["d", "pi"]
+    )
     decides = ~mdp.is_terminal
     for t in (0, 1, 10, 20):
         visits = mdp.density(run.record("pi")[t], gamma=1.0 if density == "undiscounted" else 0.9)
         if convention == "paper":
             visits = np.where(decides, visits, 0.0)
-        o = {"uniform": 1.0, "mixture": 0.3, "decaying": min(1.0, 3 / np.sqrt(t + 1))}.get(density, 0.0)
+        o = {"uniform": 1.0, "mixture": 0.3, "decaying": min(1.0, 3 / np.sqrt(t + 1))}.get(
+            density, 0.0
+        )
         uniform = 1 / decides.sum() if convention == "published" else 1 / mdp.n_states
         expected = o * uniform + (1 - o) * visits / visits.sum()
         np.testing.assert_allclose(run.record("d")[t][decides], expected[decides], atol=1e-12)
@@ -89,7 +107,9 @@ def test_huge_steps_do_not_overflow() -> None:
 
 
 def stranded(reachable: bool) -> FiniteMDP:
-    """Path 0 -> 1 -> end, beside it the ring 2 <-> 3, which action 1 of state 0 enters if `reachable`."""
+    """Path 0 -> 1 -> end, beside it the ring 2 <-> 3, which action 1 of state 0 enters if
+    `reachable`.
+    """
     P = np.zeros((5, 2, 5))
     P[0, :, 1] = P[1, :, 4] = P[2, :, 3] = P[3, :, 2] = 1.0
     if reachable:
@@ -100,14 +120,25 @@ def stranded(reachable: bool) -> FiniteMDP:
 
 
 def test_undiscounted_density_beside_a_set_that_is_never_left() -> None:
-    runs = [plan(stranded(False), density="undiscounted", updates=30, record=["d"], engine=e) for e in ("compiled", "reference")]
+    runs = [
+        plan(stranded(False), density="undiscounted", updates=30, record=["d"], engine=e)
+        for e in ("compiled", "reference")
+    ]
     assert_close(runs[0], runs[1])
     np.testing.assert_allclose(runs[0].record("d")[0], [1 / 3, 1 / 3, 0, 0, 0], atol=1e-14)
     for engine in ("compiled", "reference"):
         with pytest.raises(InputError, match=r"undiscounted density .*finite"):
             plan(stranded(True), density="undiscounted", updates=30, engine=engine)
-        direct = plan(stranded(True), density="undiscounted", parametrization="direct", pi0=deterministic([0] * 5, 2), eta=0.01,
-                      updates=0, record=["d"], engine=engine)  # fmt: skip
+        direct = plan(
+            stranded(True),
+            density="undiscounted",
+            parametrization="direct",
+            pi0=deterministic([0] * 5, 2),
+            eta=0.01,
+            updates=0,
+            record=["d"],
+            engine=engine,
+        )
         np.testing.assert_allclose(direct.record("d")[0], [1 / 3, 1 / 3, 0, 0, 0], atol=1e-14)
 
 
@@ -130,9 +161,13 @@ def test_large_mdps_are_planned_sparsely_and_agree_with_the_compiled_loop() -> N
 
 
 def test_the_solver_changes_when_the_policy_needs_it() -> None:
-    """Random jumps at first, which are solved by iteration; then a walk along 2000 states, on which the iteration fails."""
+    """Random jumps at first, which are solved by iteration; then a walk along 2000 states, on which
+    the iteration fails.
+    """
     n = 2000
-    successor = np.stack([np.random.default_rng(0).integers(n, size=n), np.minimum(np.arange(n) + 1, n - 1)], axis=1).ravel()
+    successor = np.stack(
+        [np.random.default_rng(0).integers(n, size=n), np.minimum(np.arange(n) + 1, n - 1)], axis=1
+    ).ravel()
     P = sparse.csr_array((np.ones(2 * n), (np.arange(2 * n), successor)), shape=(2 * n, n))
     r = np.zeros((n, 2))
     r[:, 0], r[n - 2, 1] = -1.0, 1.0

@@ -22,7 +22,13 @@ def model() -> dict[str, Any]:
     P[0, 0] = [0.0, 1.0, 0.0]
     P[0, 1] = [0.25, 0.5, 0.25]
     P[1, :] = [0.0, 0.0, 1.0]
-    return {"P": P, "r": np.arange(6.0).reshape(3, 2), "p0": np.array([0.5, 0.5, 0.0]), "gamma": 0.9, "terminal": [2]}
+    return {
+        "P": P,
+        "r": np.arange(6.0).reshape(3, 2),
+        "p0": np.array([0.5, 0.5, 0.0]),
+        "gamma": 0.9,
+        "terminal": [2],
+    }
 
 
 def build(**changes: Any) -> FiniteMDP:
@@ -39,18 +45,39 @@ def changed(index: tuple[int, ...], value: float, field: str = "P") -> dict[str,
 FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed((0, 1, 0), 0.2), "P does not sum to 1 for state 0, action 1: the row sums to 0.95"),
     (changed((0, 0, 1), 0.0), "P does not sum to 1 for state 0, action 0: the row sums to 0"),
-    (changed((1, 0, 0), -0.5), "P has the entry -0.5 for state 1, action 0; probabilities are numbers in [0, 1]"),
-    (changed((0, 1, 2), np.nan), "P has the entry nan for state 0, action 1; probabilities are numbers in [0, 1]"),
-    (changed((0, 1, 2), np.inf), "P has the entry inf for state 0, action 1; probabilities are numbers in [0, 1]"),
+    (
+        changed((1, 0, 0), -0.5),
+        "P has the entry -0.5 for state 1, action 0; probabilities are numbers in [0, 1]",
+    ),
+    (
+        changed((0, 1, 2), np.nan),
+        "P has the entry nan for state 0, action 1; probabilities are numbers in [0, 1]",
+    ),
+    (
+        changed((0, 1, 2), np.inf),
+        "P has the entry inf for state 0, action 1; probabilities are numbers in [0, 1]",
+    ),
     ({"P": np.ones((3, 2))}, "P has shape (3, 2); it must be [S, A, S], or sparse [S*A, S]"),
     ({"P": np.ones((3, 2, 4))}, "P has shape (3, 2, 4); it must be [S, A, S], or sparse [S*A, S]"),
     ({"P": np.ones((0, 2, 0))}, "P has shape (0, 2, 0); it must be [S, A, S], or sparse [S*A, S]"),
     ({"P": "transitions"}, "P is not an array of numbers"),
     ({"P": [[[1.0]], [[1.0, 0.0]]]}, "P is not an array of numbers"),
-    ({"P": sparse.csr_array(np.ones((7, 3)))}, "P is sparse of shape (7, 3); it must be [S*A, S] with at least one state"),
-    ({"r": np.zeros((3, 3))}, "r has shape (3, 3); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]"),
-    ({"r": np.zeros((2, 2))}, "r has shape (2, 2); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]"),
-    ({"r": sparse.csr_array((6, 2))}, "r is sparse of shape (6, 2); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]"),
+    (
+        {"P": sparse.csr_array(np.ones((7, 3)))},
+        "P is sparse of shape (7, 3); it must be [S*A, S] with at least one state",
+    ),
+    (
+        {"r": np.zeros((3, 3))},
+        "r has shape (3, 3); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]",
+    ),
+    (
+        {"r": np.zeros((2, 2))},
+        "r has shape (2, 2); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]",
+    ),
+    (
+        {"r": sparse.csr_array((6, 2))},
+        "r is sparse of shape (6, 2); it must have shape [3, 2], [3, 2, 3] or sparse [6, 3]",
+    ),
     (changed((1, 1), np.nan, "r"), "r is not a finite number for state 1, action 1"),
     (changed((1, 0), np.inf, "r"), "r is not a finite number for state 1, action 0"),
     ({"r": [["a", "b"]] * 3}, "r is not an array of numbers"),
@@ -58,9 +85,18 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"gamma": 1.01}, "gamma is 1.01; it must lie in [0, 1]"),
     ({"gamma": np.nan}, "gamma is nan; it must lie in [0, 1]"),
     ({"gamma": None}, "gamma is None; it must lie in [0, 1]"),
-    ({"p0": [0.5, 0.4, 0.0]}, "p0 is not a distribution: its entries must be non-negative and sum to 1"),
-    ({"p0": [1.5, -0.5, 0.0]}, "p0 is not a distribution: its entries must be non-negative and sum to 1"),
-    ({"p0": [np.nan, 1.0, 0.0]}, "p0 is not a distribution: its entries must be non-negative and sum to 1"),
+    (
+        {"p0": [0.5, 0.4, 0.0]},
+        "p0 is not a distribution: its entries must be non-negative and sum to 1",
+    ),
+    (
+        {"p0": [1.5, -0.5, 0.0]},
+        "p0 is not a distribution: its entries must be non-negative and sum to 1",
+    ),
+    (
+        {"p0": [np.nan, 1.0, 0.0]},
+        "p0 is not a distribution: its entries must be non-negative and sum to 1",
+    ),
     ({"p0": [0.5, 0.5]}, "p0 has shape (2,); P has 3 states"),
     ({"p0": [0.0, 0.0, 1.0]}, "p0 starts in terminal states only: nothing is reachable"),
     ({"terminal": [3]}, "terminal contains 3; states are the integers 0 to 2"),
@@ -71,7 +107,9 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "sentence"), FAULTS, ids=[sentence[:45] for _, sentence in FAULTS])
+@pytest.mark.parametrize(
+    ("changes", "sentence"), FAULTS, ids=[sentence[:45] for _, sentence in FAULTS]
+)
 def test_a_fault_gets_its_sentence(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError) as caught:
         build(**changes)
@@ -124,7 +162,9 @@ def test_three_forms_of_the_reward_agree() -> None:
     per_successor = np.repeat(r[:, :, None], 3, axis=2)
     pi = np.full((3, 2), 0.5)
     v1 = 0.5 * (2.0 + 3.0)
-    v0 = (0.5 * (0.0 + 1.0) + 0.9 * 0.75 * v1) / (1.0 - 0.9 * 0.125)  # half of a sure step, half of (.25, .5, .25)
+    v0 = (0.5 * (0.0 + 1.0) + 0.9 * 0.75 * v1) / (
+        1.0 - 0.9 * 0.125
+    )  # half of a sure step, half of (.25, .5, .25)
     J = 0.5 * v0 + 0.5 * v1
     for form in (r, per_successor, sparse.csr_array(per_successor.reshape(6, 3))):
         mdp = build(r=form)
@@ -156,7 +196,16 @@ def test_an_mdp_does_not_change() -> None:
     fields = model()
     mdp = FiniteMDP(fields["P"], fields["r"], p0=fields["p0"], gamma=0.9, terminal=np.array([2]))
     before = mdp.evaluate(mdp.uniform_policy()).J
-    for array in (mdp.P.data, mdp.P.indices, mdp.P.indptr, mdp.r, mdp.r_next, mdp.p0, mdp.terminal, mdp.is_terminal):
+    for array in (
+        mdp.P.data,
+        mdp.P.indices,
+        mdp.P.indptr,
+        mdp.r,
+        mdp.r_next,
+        mdp.p0,
+        mdp.terminal,
+        mdp.is_terminal,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
     fields["P"][:] = fields["r"][:] = fields["p0"][:] = 7.0
@@ -199,9 +248,13 @@ def test_without_discount_a_policy_must_end() -> None:
     proper = mdp.evaluate([[0.75, 0.25], [0.5, 0.5]])
     assert pytest.approx(-3.0 + 2.0) == proper.J
     np.testing.assert_allclose(proper.density(), [4.0, 1.0])
-    with pytest.raises(InputError, match=r"with gamma = 1 its values must be finite.* from state 0"):
+    with pytest.raises(
+        InputError, match=r"with gamma = 1 its values must be finite.* from state 0"
+    ):
         mdp.evaluate([[1.0, 0.0], [0.5, 0.5]])
-    with pytest.raises(InputError, match=r"with gamma = 1 the undiscounted density must be finite.* from state 0"):
+    with pytest.raises(
+        InputError, match=r"with gamma = 1 the undiscounted density must be finite.* from state 0"
+    ):
         two_rooms(0.9).density([[1.0, 0.0], [0.5, 0.5]], gamma=1.0)
     assert pytest.approx(-10.0) == two_rooms(0.9).evaluate([[1.0, 0.0], [0.5, 0.5]]).J
     endless = FiniteMDP(np.ones((1, 1, 1)), [[1.0]], gamma=1.0)
@@ -214,7 +267,9 @@ def test_normalize_maps_the_reference_to_0_and_the_optimum_to_1() -> None:
     assert mdp.normalize(mdp.J_low) == 0.0
     assert mdp.normalize(mdp.J_star) == 1.0
     assert mdp.J_low == mdp.evaluate(mdp.uniform_policy()).J
-    np.testing.assert_allclose(mdp.normalize([mdp.J_low, 0.5 * (mdp.J_low + mdp.J_star)]), [0.0, 0.5])
+    np.testing.assert_allclose(
+        mdp.normalize([mdp.J_low, 0.5 * (mdp.J_low + mdp.J_star)]), [0.0, 0.5]
+    )
     assert build(J_low=-2.5).J_low == -2.5
     flat = build(r=np.zeros((3, 2)))
     with pytest.raises(InputError, match="the normalized return is undefined"):

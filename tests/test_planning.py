@@ -27,8 +27,17 @@ from mdps import Floats, assert_close, random_mdp, random_policy
         (10, {"density": "uniform"}, 361),
     ],
 )
-def test_published_times_on_the_chain(n_states: int, settings: dict[str, Any], updates: int | None) -> None:
-    run = plan(chain(n_states, beta=0.95), parametrization="direct", eta=1.0, target=0.5, updates=15000, **settings)
+def test_published_times_on_the_chain(
+    n_states: int, settings: dict[str, Any], updates: int | None
+) -> None:
+    run = plan(
+        chain(n_states, beta=0.95),
+        parametrization="direct",
+        eta=1.0,
+        target=0.5,
+        updates=15000,
+        **settings,
+    )
     assert run.censored == (updates is None)
     assert run.time_to_target == (updates or 15000)
 
@@ -60,7 +69,13 @@ def test_strictly_above_the_target() -> None:
     P[0, :, 1] = 1.0
     mdp = FiniteMDP(P, [[0.0, 1.0], [0.0, 0.0]], gamma=0.5, terminal=[1], J_low=0.0)
     for engine in ("compiled", "reference"):
-        settings: dict[str, Any] = {"parametrization": "direct", "density": "uniform", "eta": 5.0, "updates": 4, "engine": engine}
+        settings: dict[str, Any] = {
+            "parametrization": "direct",
+            "density": "uniform",
+            "eta": 5.0,
+            "updates": 4,
+            "engine": engine,
+        }
         run = plan(mdp, **settings, target=1.0)
         np.testing.assert_array_equal(run.J_norm, [0.5, 1.0, 1.0, 1.0, 1.0])
         assert run.censored
@@ -70,7 +85,13 @@ def test_strictly_above_the_target() -> None:
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_records(engine: str) -> None:
     mdp = garnet(15, seed=3)
-    settings: dict[str, Any] = {"density": "mixture", "o": 0.5, "eta": 10.0, "updates": 12, "engine": engine}
+    settings: dict[str, Any] = {
+        "density": "mixture",
+        "o": 0.5,
+        "eta": 10.0,
+        "updates": 12,
+        "engine": engine,
+    }
     every = plan(mdp, **settings, record=["v", "q", "d", "pi", "theta"])
     np.testing.assert_array_equal(every.t, np.arange(13))
     some = plan(mdp, **settings, record=["q", "pi"], record_at=[11, 0, 3, 3])
@@ -85,9 +106,13 @@ def test_records(engine: str) -> None:
         assert every.J[t] == pytest.approx(evaluation.J, abs=1e-13)
     np.testing.assert_array_equal(every.record("pi")[12], every.pi)
     np.testing.assert_array_equal(every.record("theta")[12], every.theta)
-    np.testing.assert_allclose(every.record("weights")[1:], np.cumsum(10.0 * every.record("d")[:-1], axis=0), atol=1e-12)
+    np.testing.assert_allclose(
+        every.record("weights")[1:], np.cumsum(10.0 * every.record("d")[:-1], axis=0), atol=1e-12
+    )
     np.testing.assert_array_equal(every.record("weights")[12], every.weights)
-    with pytest.raises(InputError, match=r"'v' was not recorded; ask for it with plan\(..., record=\['v'\]\)"):
+    with pytest.raises(
+        InputError, match=r"'v' was not recorded; ask for it with plan\(..., record=\['v'\]\)"
+    ):
         some.record("v")
     assert plan(mdp, **settings).records == {}
 
@@ -111,7 +136,13 @@ def test_records_end_where_the_target_is_met() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_batch_equals_its_single_runs_bit_for_bit(threads: int) -> None:
     mdps = [garnet(20, seed=s) for s in range(5)]
-    settings: dict[str, Any] = {"eta": 10.0, "updates": 40, "density": "mixture", "record": ["d"], "record_at": [0, 40]}
+    settings: dict[str, Any] = {
+        "eta": 10.0,
+        "updates": 40,
+        "density": "mixture",
+        "record": ["d"],
+        "record_at": [0, 40],
+    }
     o_values: list[Any] = [0.1, 0.3, 0.5, 0.7, "10/sqrt(t)"]
     batch = plan(mdps, **settings, o=o_values, threads=threads)
     for mdp, o, run in zip(mdps, o_values, batch, strict=True):
@@ -130,9 +161,13 @@ def test_batches_over_densities_step_sizes_and_entropy() -> None:
     np.testing.assert_array_equal(by_density[1].J, plan(mdp, density="uniform", updates=20).J)
     assert [run.settings["density"] for run in by_density] == ["pg", "uniform", "array"]
     etas: list[Any] = [1.0, "5/t"]
-    for run, eta, lam in zip(plan([mdp], eta=etas, lam=[0.0, 0.1], updates=20), etas, [0.0, 0.1], strict=True):
+    for run, eta, lam in zip(
+        plan([mdp], eta=etas, lam=[0.0, 0.1], updates=20), etas, [0.0, 0.1], strict=True
+    ):
         np.testing.assert_array_equal(run.J, plan(mdp, eta=eta, lam=lam, updates=20).J)
-    with pytest.raises(InputError, match="eta is a list of 2; in a batch of 3 runs it must hold 3 values, or one"):
+    with pytest.raises(
+        InputError, match="eta is a list of 2; in a batch of 3 runs it must hold 3 values, or one"
+    ):
         plan([mdp] * 3, eta=[1.0, 2.0])
     with pytest.raises(InputError, match="mdp is a list of 0"):
         plan([])
@@ -164,7 +199,9 @@ def test_a_density_of_ones_own() -> None:
         visits = evaluation.density()
         return visits / visits.sum()
 
-    assert_close(plan(mdp, density=pg, eta=3.0, updates=30), plan(mdp, density="pg", eta=3.0, updates=30))
+    assert_close(
+        plan(mdp, density=pg, eta=3.0, updates=30), plan(mdp, density="pg", eta=3.0, updates=30)
+    )
 
 
 def test_schedules_are_counted_from_1() -> None:
@@ -189,7 +226,14 @@ def test_starting_policy_zero_updates_progress_and_settings() -> None:
         run = plan(mdp, updates=70, engine=engine, progress=made.append)
         assert sum(made) == 70 == run.updates
     assert run.settings == {
-        "mdp": "garnet(20, 4, 2, seed=6)", "parametrization": "softmax", "density": "pg", "o": None, "eta": "1", "lam": 0.0,
-        "updates": 70, "target": None, "convention": "published",
-    }  # fmt: skip
+        "mdp": "garnet(20, 4, 2, seed=6)",
+        "parametrization": "softmax",
+        "density": "pg",
+        "o": None,
+        "eta": "1",
+        "lam": 0.0,
+        "updates": 70,
+        "target": None,
+        "convention": "published",
+    }
     assert run.J_norm[0] == pytest.approx(0.0, abs=1e-12)

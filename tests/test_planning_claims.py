@@ -17,10 +17,21 @@ TIMES = [10, 300, 1000, 5000]
 
 
 @pytest.mark.parametrize("density", ["pg", "undiscounted"])
-@pytest.mark.parametrize(("parametrization", "eta", "solved"), [("direct", 1.0, 6), ("softmax", 10.0, 7)])
-def test_on_policy_updates_fail_on_chains_a_little_longer(density: str, parametrization: str, eta: float, solved: int) -> None:
+@pytest.mark.parametrize(
+    ("parametrization", "eta", "solved"), [("direct", 1.0, 6), ("softmax", 10.0, 7)]
+)
+def test_on_policy_updates_fail_on_chains_a_little_longer(
+    density: str, parametrization: str, eta: float, solved: int
+) -> None:
     short, long = (
-        plan(chain(n, beta=0.95), parametrization=parametrization, density=density, eta=eta, target=0.5, updates=15000)
+        plan(
+            chain(n, beta=0.95),
+            parametrization=parametrization,
+            density=density,
+            eta=eta,
+            target=0.5,
+            updates=15000,
+        )
         for n in (solved, solved + 1)
     )
     assert not short.censored
@@ -31,10 +42,25 @@ def test_on_policy_updates_fail_on_chains_a_little_longer(density: str, parametr
 @pytest.mark.parametrize(("parametrization", "eta"), [("direct", 1.0), ("softmax", 10.0)])
 def test_an_off_policy_part_solves_chains_of_25_states(parametrization: str, eta: float) -> None:
     for settings in ({"density": "mixture", "o": 0.5}, {"density": "uniform"}):
-        run = plan(chain(25, beta=0.95), parametrization=parametrization, eta=eta, target=0.5, updates=15000, **settings)
+        run = plan(
+            chain(25, beta=0.95),
+            parametrization=parametrization,
+            eta=eta,
+            target=0.5,
+            updates=15000,
+            **settings,
+        )
         assert not run.censored
     half, tenth = (
-        plan(chain(12, beta=0.95), density="mixture", o=o, parametrization=parametrization, eta=eta, target=0.5, updates=15000)
+        plan(
+            chain(12, beta=0.95),
+            density="mixture",
+            o=o,
+            parametrization=parametrization,
+            eta=eta,
+            target=0.5,
+            updates=15000,
+        )
         for o in (0.5, 0.1)
     )
     assert not tenth.censored
@@ -42,7 +68,14 @@ def test_an_off_policy_part_solves_chains_of_25_states(parametrization: str, eta
 
 
 def test_the_direct_parametrization_reaches_the_optimum_in_finite_time() -> None:
-    run = plan(chain(10, beta=0.95), parametrization="direct", density="mixture", o=0.5, eta=1.0, updates=2000)
+    run = plan(
+        chain(10, beta=0.95),
+        parametrization="direct",
+        density="mixture",
+        o=0.5,
+        eta=1.0,
+        updates=2000,
+    )
     assert run.J_norm[-1] == pytest.approx(1.0, abs=1e-12)
     first = int(np.argmax(run.J_norm > 1 - 1e-12))
     assert 0 < first < 2000
@@ -51,7 +84,10 @@ def test_the_direct_parametrization_reaches_the_optimum_in_finite_time() -> None
 
 
 def test_entropy_regularization_is_biased_on_the_chain() -> None:
-    free, biased = (plan(chain(10, beta=0.95), density="uniform", eta=10.0, lam=lam, updates=10000) for lam in (0.0, 0.1))
+    free, biased = (
+        plan(chain(10, beta=0.95), density="uniform", eta=10.0, lam=lam, updates=10000)
+        for lam in (0.0, 0.1)
+    )
     assert free.J_norm[-1] > 0.98
     assert biased.J_norm[-1] < 0.05
     assert abs(np.diff(biased.J[-100:])).max() < 1e-12  # it has converged there
@@ -75,8 +111,13 @@ def mean_curve(parametrization: str, density: str, lam: float = 0.0) -> Floats:
     return curves
 
 
-def test_every_density_learns_random_mdps_and_an_off_policy_part_ends_closer_to_the_optimum() -> None:
-    final = {density: mean_curve("direct", density)[-1] for density in ("pg", "undiscounted", "uniform", "mixture")}
+def test_every_density_learns_random_mdps_and_an_off_policy_part_ends_closer_to_the_optimum() -> (
+    None
+):
+    final = {
+        density: mean_curve("direct", density)[-1]
+        for density in ("pg", "undiscounted", "uniform", "mixture")
+    }
     assert min(final.values()) > 0.98
     assert final["pg"] < 0.9985
     assert final["mixture"] > final["pg"] + 3e-4

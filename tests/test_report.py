@@ -1,4 +1,6 @@
-"""The report as a file: what is in it, that names cannot break it, and that its numbers are those of the store."""
+"""The report as a file: what is in it, that names cannot break it, and that its numbers are those
+of the store.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture(scope="module")
 def html(mixed: Made, tmp_path_factory: pytest.TempPathFactory) -> str:
     store, curves = mixed
-    return report.write(curves, tmp_path_factory.mktemp("out") / "new" / "report.html", store, SKIPPED).read_text(encoding="utf-8")
+    return report.write(
+        curves, tmp_path_factory.mktemp("out") / "new" / "report.html", store, SKIPPED
+    ).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -76,18 +80,26 @@ def test_names_are_shown_as_they_are(page: Page) -> None:
     assert page.texts.count(HOSTILE) == 1  # its button
     assert any(text.endswith(f"{HOSTILE} as a title") for text in page.texts)
     assert any("<i>2c</i>" in text for text in page.texts)
-    assert sum(tag == "script" for tag, _ in page.elements) == 3 + 2  # the data of three charts, Plotly, ours
+    assert (
+        sum(tag == "script" for tag, _ in page.elements) == 3 + 2
+    )  # the data of three charts, Plotly, ours
     assert not any(tag == "i" and attributes for tag, attributes in page.elements)
 
 
 def test_a_label_in_the_data_is_the_label(page: Page, mixed: Made) -> None:
     data = [json.loads(script) for script in page.scripts if script.startswith('{"xlabel"')]
-    assert [[series["label"] for series in one["series"]] for one in data] == [one.panel.labels for one in mixed[1]]
+    assert [[series["label"] for series in one["series"]] for one in data] == [
+        one.panel.labels for one in mixed[1]
+    ]
 
 
 def test_nothing_is_fetched(page: Page) -> None:
-    policies = [a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"]
-    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"]
+    policies = [
+        a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policies == [
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+    ]
     assert page.values("src") == []
     links = [str(link) for link in page.values("href")]
     assert links
@@ -107,15 +119,23 @@ def test_every_claim_is_in_the_table_and_below_its_panel(page: Page, mixed: Made
     assert len(claims) > 5
     assert len({claim["verdict"] for claim in claims}) > 1
     for claim in claims:
-        assert page.texts.count(claim["measured"]) == 2 * sum(other["measured"] == claim["measured"] for other in claims)
-    rows = [attributes["data-verdict"] for tag, attributes in page.elements if tag == "tr" and "data-verdict" in attributes]
+        assert page.texts.count(claim["measured"]) == 2 * sum(
+            other["measured"] == claim["measured"] for other in claims
+        )
+    rows = [
+        attributes["data-verdict"]
+        for tag, attributes in page.elements
+        if tag == "tr" and "data-verdict" in attributes
+    ]
     assert rows == [claim["verdict"] for claim in claims]
 
 
 def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
     text = " ".join("".join(page.texts).split())
     curves = mixed[1]
-    runs = sum(len(one.y) * (len(one.x) if one.panel.kind == "time" else 1) * one.runs for one in curves)
+    runs = sum(
+        len(one.y) * (len(one.x) if one.panel.kind == "time" else 1) * one.runs for one in curves
+    )
     assert f"3 panels{runs} runs0 failed runs" in text
     supported = sum(claim["verdict"] == "supported" for one in curves for claim in judge(one))
     assert f"{supported} supported" in text
@@ -171,7 +191,14 @@ def test_chart_of_curves_has_no_cap(mixed: Made) -> None:
 
 
 def test_rounding() -> None:
-    assert report.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [0.12346, 150000, 123460, None, None, 0]
+    assert report.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [
+        0.12346,
+        150000,
+        123460,
+        None,
+        None,
+        0,
+    ]
     assert json.dumps(report.rounded([150000.0, 0.5])) == "[150000, 0.5]"
 
 
@@ -182,7 +209,9 @@ def test_points_that_are_drawn_lie_close(logarithmic: bool) -> None:
     assert len(shown) <= report.MOST_POINTS
     assert (shown[0], shown[-1]) == (1.0, 100_000.0)
     along = np.log(shown) if logarithmic else shown
-    crowded = np.diff(along)[shown[1:] > 1000]  # below, a logarithmic axis has no more points than it shows
+    crowded = np.diff(along)[
+        shown[1:] > 1000
+    ]  # below, a logarithmic axis has no more points than it shows
     assert crowded.max() < 2.5 * (along[-1] - along[0]) / report.MOST_POINTS
     assert report.visible(x[:20], logarithmic).tolist() == list(range(20))
 
@@ -191,9 +220,17 @@ def test_a_panel_says_what_its_lines_are(mixed: Made, tmp_path: Path) -> None:
     store, curves = mixed
     decile = replace(curves[1], panel=replace(curves[1].panel, statistic="decile"))
     assert report.chart(decile)["statistic"] == "lowest decile"
-    page = Page(report.write([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    page = Page(
+        report.write([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(
+            encoding="utf-8"
+        )
+    )
     said = [text for text in page.texts if text == "exact" or text.startswith("6 runs")]
-    assert said == ["exact", "6 runs, 95 % intervals, mean", "6 runs, 95 % intervals, lowest decile"]
+    assert said == [
+        "exact",
+        "6 runs, 95 % intervals, mean",
+        "6 runs, 95 % intervals, lowest decile",
+    ]
 
 
 def test_embedded_data_cannot_end_its_element() -> None:
@@ -215,7 +252,8 @@ def test_provenance_adds_up(mixed: Made) -> None:
     for panel in panels[::2]:
         assert found.panels[panel.name].runs == len(panel.experiment.cells) * panel.experiment.runs
     assert (
-        found.total.runs == sum(held.last - held.first for some in store.parts.values() for held in some) - 3 * 6
+        found.total.runs
+        == sum(held.last - held.first for some in store.parts.values() for held in some) - 3 * 6
     )  # nu is not in 8a
     assert found.total.seconds == pytest.approx(sum(one.seconds for one in found.makers.values()))
     everything = provenance([replace(panel, series=()) for panel in panels], store).total
@@ -235,9 +273,14 @@ def test_runs_that_two_panels_share_count_once(mixed: Made) -> None:
 def test_failed_runs_are_counted(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     experiment = Experiment(
-        name="fails", method="plan", problem={"name": "chain"}, series=[{"label": "mine", "density": "own.py:breaks"}],
-        settings={"updates": 30, "target": 0.5}, vary={"n_states": [4, 5, 6]}, folder=tmp_path,
-    )  # fmt: skip
+        name="fails",
+        method="plan",
+        problem={"name": "chain"},
+        series=[{"label": "mine", "density": "own.py:breaks"}],
+        settings={"updates": 30, "target": 0.5},
+        vary={"n_states": [4, 5, 6]},
+        folder=tmp_path,
+    )
     store, curves = made(tmp_path / "store", [panel_of(experiment)])
     found = provenance([curves[0].panel], store)
     assert (found.total.runs, found.total.failed) == (3, 1)
@@ -251,11 +294,15 @@ def test_failed_runs_are_counted(tmp_path: Path) -> None:
 def test_differences_come_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "files", lambda package: tmp_path)
     assert report.differences() == ""
-    (tmp_path / "differences.md").write_text("# Title\n\ntext\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+    (tmp_path / "differences.md").write_text(
+        "# Title\n\ntext\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    )
     assert report.differences().startswith("<p>text</p>\n<div class='box wide'")
 
 
-def test_without_differences_there_is_no_section(mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_differences_there_is_no_section(
+    mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, curves = mixed
     for text, there in (("", False), ("<p>a difference</p>", True)):
         monkeypatch.setattr(report, "differences", lambda text=text: text)
@@ -272,7 +319,9 @@ def test_bad_input(mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         report.write([], tmp_path / "r.html", store)
     with pytest.raises(InputError, match=r"cannot be written to .*\(Is a directory\)"):
         report.write(curves[:1], tmp_path, store)
-    assert not [path for path in tmp_path.parent.iterdir() if path.name.startswith(f".{tmp_path.name}")]
+    assert not [
+        path for path in tmp_path.parent.iterdir() if path.name.startswith(f".{tmp_path.name}")
+    ]
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(InputError, match=r"install jekyllhyde\[plot\]"):
         report.write(curves[:1], tmp_path / "r.html", store)
@@ -294,7 +343,9 @@ def said(capsys: pytest.CaptureFixture[str]) -> Callable[[Report], str]:
     return run
 
 
-def test_command_reports_what_is_there(paper: Path, tmp_path: Path, said: Callable[[Report], str]) -> None:
+def test_command_reports_what_is_there(
+    paper: Path, tmp_path: Path, said: Callable[[Report], str]
+) -> None:
     out = tmp_path / "r.html"
     text = said(Report(store=paper, out=out))
     assert text.startswith("panels: 5b\nnot made, for lack of runs: 2a, 2b")
@@ -304,7 +355,9 @@ def test_command_reports_what_is_there(paper: Path, tmp_path: Path, said: Callab
     assert "differences" in page.values("id")
 
 
-def test_command_for_some_panels_as_json(paper: Path, tmp_path: Path, said: Callable[[Report], str]) -> None:
+def test_command_for_some_panels_as_json(
+    paper: Path, tmp_path: Path, said: Callable[[Report], str]
+) -> None:
     out = tmp_path / "r.html"
     found = json.loads(said(Report(("5",), store=paper, out=out, json=True)))
     assert found == {"file": str(out), "runs": {"5b": 1}, "not_made": ["5a", "5c", "5d"]}

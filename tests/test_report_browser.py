@@ -1,4 +1,6 @@
-"""The report in a real browser: it opens in peace and by itself, series and claims can be chosen, and it fits a phone."""
+"""The report in a real browser: it opens in peace and by itself, series and claims can be chosen,
+and it fits a phone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from jekyllhyde.lab import report
 from jekyllhyde.lab.panel import Curves, judge
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine; Debian's package chromium has one")
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None,
+    reason="there is no Chromium on this machine; Debian's package chromium has one",
+)
 DRAWN = "[...document.querySelectorAll('.panel')].filter(panel => panel.querySelector('.main-svg')).length"
 VISIBLE = "document.querySelector('#panel-8a .chart').data.map(trace => [trace.meta, trace.fill || 'line', trace.visible])"
 ROWS = (
@@ -46,8 +51,12 @@ def draw_all(page: Chromium) -> None:
     """Go down the page as a reader does."""
     count = page.evaluate("document.querySelectorAll('.panel').length")
     for i in range(count):
-        page.evaluate(f"document.querySelectorAll('.panel')[{i}].scrollIntoView({{behavior: 'instant'}})")
-        page.wait_for(f"document.querySelectorAll('.panel')[{i}].querySelector('.main-svg') !== null")
+        page.evaluate(
+            f"document.querySelectorAll('.panel')[{i}].scrollIntoView({{behavior: 'instant'}})"
+        )
+        page.wait_for(
+            f"document.querySelectorAll('.panel')[{i}].querySelector('.main-svg') !== null"
+        )
     assert page.evaluate(DRAWN) == count
 
 
@@ -60,18 +69,27 @@ def complaints(page: Chromium) -> list[Any]:
 
 def requests(page: Chromium) -> list[str]:
     """What was asked of a file or a network."""
-    found = [one["params"]["request"]["url"] for one in page.events if one["method"] == "Network.requestWillBeSent"]
+    found = [
+        one["params"]["request"]["url"]
+        for one in page.events
+        if one["method"] == "Network.requestWillBeSent"
+    ]
     return [url for url in found if not url.startswith(("data:", "blob:"))]
 
 
-def test_opens_without_complaints_and_without_a_network(page: Chromium, written: tuple[Path, list[Curves]]) -> None:
+def test_opens_without_complaints_and_without_a_network(
+    page: Chromium, written: tuple[Path, list[Curves]]
+) -> None:
     draw_all(page)
     assert complaints(page) == []
     assert requests(page) == [written[0].as_uri()]
 
 
 def test_the_page_forbids_a_network_and_the_test_would_see_one(page: Chromium) -> None:
-    assert page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'fetched', () => 'refused')") == "refused"
+    assert (
+        page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'fetched', () => 'refused')")
+        == "refused"
+    )
     assert any("Content Security Policy" in json.dumps(one) for one in complaints(page))
 
 
@@ -91,7 +109,9 @@ def test_a_button_hides_line_and_band(page: Chromium) -> None:
     page.click(button)
     page.wait_for(f"{drawn} === {count - 2}")
     assert page.evaluate(VISIBLE) == [[meta, kind, meta != 1] for meta, kind, _ in before]
-    assert page.evaluate(f'document.querySelector("{button}").getAttribute("aria-pressed")') == "false"
+    assert (
+        page.evaluate(f'document.querySelector("{button}").getAttribute("aria-pressed")') == "false"
+    )
     page.evaluate(f'document.querySelector("{button}").focus()')
     page.press("Enter", "\r")
     page.wait_for(f"{drawn} === {count}")
@@ -112,7 +132,10 @@ def test_double_click_leaves_one_and_all_brings_them_back(page: Chromium) -> Non
 
 def test_names_are_shown_as_they_are(page: Chromium) -> None:
     draw_all(page)
-    assert page.evaluate("document.querySelector(\"#panel-own [data-series='0'] span\").textContent") == HOSTILE
+    assert (
+        page.evaluate("document.querySelector(\"#panel-own [data-series='0'] span\").textContent")
+        == HOSTILE
+    )
     chart = "document.querySelector('#panel-own .chart')"
     line = page.evaluate(f"{chart}.data.findIndex(trace => trace.meta === 0 && !trace.fill)")
     page.evaluate(f"Plotly.Fx.hover({chart}, [{{curveNumber: {line}, pointNumber: 1}}])")
@@ -125,7 +148,9 @@ def test_names_are_shown_as_they_are(page: Chromium) -> None:
     assert "broken" not in page.evaluate("document.title")
 
 
-def test_the_mouse_on_a_line_tells_its_value(page: Chromium, written: tuple[Path, list[Curves]]) -> None:
+def test_the_mouse_on_a_line_tells_its_value(
+    page: Chromium, written: tuple[Path, list[Curves]]
+) -> None:
     draw_all(page)
     curves = written[1][0]
     chart = "document.querySelector('#panel-5b .chart')"
@@ -142,7 +167,9 @@ def test_the_mouse_on_a_line_tells_its_value(page: Chromium, written: tuple[Path
     assert text == f"uniform|S| {curves.x[4]:g}{curves.y['uniform'][4]:,.0f}"
 
 
-def test_claims_filter_by_verdict_figure_and_text(page: Chromium, written: tuple[Path, list[Curves]]) -> None:
+def test_claims_filter_by_verdict_figure_and_text(
+    page: Chromium, written: tuple[Path, list[Curves]]
+) -> None:
     claims = [claim | {"panel": one.panel.name} for one in written[1] for claim in judge(one)]
     assert len(page.evaluate(ROWS)) == len(claims)
     for verdict in sorted({claim["verdict"] for claim in claims}):
@@ -151,19 +178,32 @@ def test_claims_filter_by_verdict_figure_and_text(page: Chromium, written: tuple
         rows = page.evaluate(ROWS)
         assert [row[0] for row in rows] == [verdict] * len(expected)
         assert (
-            page.evaluate(f"document.querySelector(\".filters [data-verdict='{verdict}']\").innerText")
+            page.evaluate(
+                f"document.querySelector(\".filters [data-verdict='{verdict}']\").innerText"
+            )
             == f"{verdict} ({len(expected)})"
         )
-        assert page.evaluate("document.querySelector('#shown').innerText") == f"{len(expected)} of {len(claims)} claims"
+        assert (
+            page.evaluate("document.querySelector('#shown').innerText")
+            == f"{len(expected)} of {len(claims)} claims"
+        )
     page.click(".filters [data-verdict='']")
-    choose = "(value => { const list = document.querySelector('.filters select'); list.value = value; "
+    choose = (
+        "(value => { const list = document.querySelector('.filters select'); list.value = value; "
+    )
     choose += "list.dispatchEvent(new Event('change')); })"
     page.evaluate(f"{choose}('Figure 8')")
-    assert page.evaluate(ROWS) == [[claim["verdict"], "Figure 8"] for claim in claims if claim["panel"] == "8a"]
+    assert page.evaluate(ROWS) == [
+        [claim["verdict"], "Figure 8"] for claim in claims if claim["panel"] == "8a"
+    ]
     page.evaluate(f"{choose}('')")
     page.evaluate("document.querySelector('.filters input').focus()")
     page.call("Input.insertText", text="CHAINS of 7")
-    found = [claim for claim in claims if all(word in " ".join(claim.values()).lower() for word in ("chains", "of", "7"))]
+    found = [
+        claim
+        for claim in claims
+        if all(word in " ".join(claim.values()).lower() for word in ("chains", "of", "7"))
+    ]
     assert 0 < len(found) < len(claims)
     assert len(page.evaluate(ROWS)) == len(found)
 
@@ -171,11 +211,17 @@ def test_claims_filter_by_verdict_figure_and_text(page: Chromium, written: tuple
 def test_fits_a_phone(page: Chromium, written: tuple[Path, list[Curves]]) -> None:
     page.open(written[0].as_uri(), width=360, height=740)
     draw_all(page)
-    assert page.evaluate("[innerWidth, document.documentElement.scrollWidth, document.body.scrollWidth]") == [360, 360, 360]
-    widths = page.evaluate("[...document.querySelectorAll('.chart .main-svg')].map(svg => svg.getBoundingClientRect().right)")
+    assert page.evaluate(
+        "[innerWidth, document.documentElement.scrollWidth, document.body.scrollWidth]"
+    ) == [360, 360, 360]
+    widths = page.evaluate(
+        "[...document.querySelectorAll('.chart .main-svg')].map(svg => svg.getBoundingClientRect().right)"
+    )
     assert widths
     assert max(widths) <= 360
-    boxes = page.evaluate("[...document.querySelectorAll('.box')].map(box => [box.getBoundingClientRect().right, box.scrollWidth])")
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.box')].map(box => [box.getBoundingClientRect().right, box.scrollWidth])"
+    )
     assert all(right <= 360 for right, _ in boxes)
     assert max(width for _, width in boxes) > 360  # wide tables scroll within their box
     below = page.evaluate(

@@ -17,7 +17,11 @@ TABLE = """
 
 def test_markdown_tables() -> None:
     html = markdown.html(TABLE)
-    assert re.findall(r"<th scope='col'>(.*?)</th>", html) == ["point", "<code>a|b</code>", "effect"]
+    assert re.findall(r"<th scope='col'>(.*?)</th>", html) == [
+        "point",
+        "<code>a|b</code>",
+        "effect",
+    ]
     assert re.findall(r"<td>(.*?)</td>", html) == [
         "<i>|S| = 6</i>, <i>γ<sup>50</sup></i>, <i>a<sub>1</sub></i>",
         "&lt;b&gt;x&lt;/b&gt; | y",
@@ -31,7 +35,10 @@ def test_markdown_tables() -> None:
         ("# A & B", "<h3>A &amp; B</h3>"),
         ("one\ntwo", "<p>one two</p>"),
         ("- one\n  more\n- two", "<ul><li>one more</li><li>two</li></ul>"),
-        ("see {doc}`theory`, 2 * 3 * 4 and **this**", "<p>see <code>theory</code>, 2 * 3 * 4 and <strong>this</strong></p>"),
+        (
+            "see {doc}`theory`, 2 * 3 * 4 and **this**",
+            "<p>see <code>theory</code>, 2 * 3 * 4 and <strong>this</strong></p>",
+        ),
         ("`<script>` $a<b$", "<p><code>&lt;script&gt;</code> <i>a&lt;b</i></p>"),
         (r"$\sqrt{\log(N+1)/n}$, $1/\sqrt{n}$", "<p><i>√(log (N+1)/n)</i>, <i>1/√n</i></p>"),
         ("$-0.5$, $-x$", "<p>−0.5, <i>−x</i></p>"),

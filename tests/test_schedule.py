@@ -44,15 +44,36 @@ def test_grammar(text: Any, c: float, alpha: float, written: str) -> None:
 @given(c=st.floats(0.001, 1000), alpha=st.floats(0.05, 3), first=st.integers(1, 50))
 def test_values_follow_the_formula(c: float, alpha: float, first: int) -> None:
     schedule = parse(f"{c!r}/t^{alpha!r}")
-    np.testing.assert_allclose(schedule.values(first, 5), [c / t**alpha for t in range(first, first + 5)], rtol=1e-12)
+    np.testing.assert_allclose(
+        schedule.values(first, 5), [c / t**alpha for t in range(first, first + 5)], rtol=1e-12
+    )
     np.testing.assert_array_equal(schedule.values(first, 5)[2:], schedule.values(first + 2, 3))
 
 
 @pytest.mark.parametrize(
-    "text", ["", "t", "x/t", "10/s", "10/t^", "10/t^-1", "-1/t", "10/sqrt(s)", "1/t/t", "nan", "inf", "ten", None, True]
+    "text",
+    [
+        "",
+        "t",
+        "x/t",
+        "10/s",
+        "10/t^",
+        "10/t^-1",
+        "-1/t",
+        "10/sqrt(s)",
+        "1/t/t",
+        "nan",
+        "inf",
+        "ten",
+        None,
+        True,
+    ],
 )
 def test_what_is_not_a_schedule(text: Any) -> None:
-    with pytest.raises(InputError, match=r'^eta .* is not a schedule; write a number, "c/t", "c/sqrt\(t\)" or "c/t\^alpha"$'):
+    with pytest.raises(
+        InputError,
+        match=r'^eta .* is not a schedule; write a number, "c/t", "c/sqrt\(t\)" or "c/t\^alpha"$',
+    ):
         parse(text, "eta")
 
 
@@ -69,7 +90,10 @@ def test_callables() -> None:
         parse(lambda t: np.nan)(1)
 
 
-@pytest.mark.parametrize(("text", "diverges"), [("1", True), ("0", False), ("1/t", True), ("1/sqrt(t)", True), ("1/t^1.01", False)])
+@pytest.mark.parametrize(
+    ("text", "diverges"),
+    [("1", True), ("0", False), ("1/t", True), ("1/sqrt(t)", True), ("1/t^1.01", False)],
+)
 def test_divergence_of_the_sum(text: str, diverges: bool) -> None:
     assert parse(text).sum_diverges is diverges
 

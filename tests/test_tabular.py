@@ -1,4 +1,6 @@
-"""The compiled engine against the plain reference, transition by transition, and against facts that share no code with it."""
+"""The compiled engine against the plain reference, transition by transition, and against facts that
+share no code with it.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +22,50 @@ HORIZON, TRAJECTORIES, SEED = 20, 50, 3
 J, P = TabularJekyllHyde, TabularOnPolicy
 
 AGENTS: list[TabularAgent] = [
-    J(), J(batch=3), J(epsilon="10/sqrt(t)", o="10/sqrt(t)"), J(epsilon=lambda t: 0.5, o="10/t^0.7"), J(epsilon=1.0, o=1.0),
+    J(),
+    J(batch=3),
+    J(epsilon="10/sqrt(t)", o="10/sqrt(t)"),
+    J(epsilon=lambda t: 0.5, o="10/t^0.7"),
+    J(epsilon=1.0, o=1.0),
     J(epsilon=0.0),
-    J(critic="current", epsilon=0.5), J(critic="q_learning", epsilon=0.5), J(critic="mle", epsilon=0.5),
+    J(critic="current", epsilon=0.5),
+    J(critic="q_learning", epsilon=0.5),
+    J(critic="mle", epsilon=0.5),
     J(critic="mle", mle_every=3),
-    J(nu=0.1), J(nu=0.1, critic="current", batch=2), J(bonus="count"), J(normalization="paper"), J(normalization="none", eta=0.1),
-    J(density="undiscounted"), J(convention="paper"), J(convention="paper", batch=2, critic="q_learning"),
+    J(nu=0.1),
+    J(nu=0.1, critic="current", batch=2),
+    J(bonus="count"),
+    J(normalization="paper"),
+    J(normalization="none", eta=0.1),
+    J(density="undiscounted"),
+    J(convention="paper"),
+    J(convention="paper", batch=2, critic="q_learning"),
     J(hyde="uniform", epsilon=0.3),
-    J(hyde_q0=0.5, hyde_clip=np.inf, hyde_eta=0.7), J(parametrization="direct"), J(successor="stored"), J(q0=0.7),
-    J(capacity=20, epsilon=0.5), J(capacity=20, when_full="keep", epsilon=0.5),
-    P(), P(density="undiscounted"), P(lam=0.05), P(lam=0.05, entropy="centred"), P(nu=0.5), P(nu=0.5, nu_in="actor"),
-    P(convention="paper"), P(convention="paper", nu=0.1, lam=0.01, density="undiscounted"), P(update="sampled", lam=0.1),
-    P(convention="paper", parametrization="direct"), P(parametrization="direct", nu=0.1, nu_in="actor"),
+    J(hyde_q0=0.5, hyde_clip=np.inf, hyde_eta=0.7),
+    J(parametrization="direct"),
+    J(successor="stored"),
+    J(q0=0.7),
+    J(capacity=20, epsilon=0.5),
+    J(capacity=20, when_full="keep", epsilon=0.5),
+    P(),
+    P(density="undiscounted"),
+    P(lam=0.05),
+    P(lam=0.05, entropy="centred"),
+    P(nu=0.5),
+    P(nu=0.5, nu_in="actor"),
+    P(convention="paper"),
+    P(convention="paper", nu=0.1, lam=0.01, density="undiscounted"),
+    P(update="sampled", lam=0.1),
+    P(convention="paper", parametrization="direct"),
+    P(parametrization="direct", nu=0.1, nu_in="actor"),
     P(normalization="none", eta=0.1),
-    P(replay=True), P(replay=True, batch=4), P(replay=True, batch=2, lam=0.01, update="sampled"),
+    P(replay=True),
+    P(replay=True, batch=4),
+    P(replay=True, batch=2, lam=0.01, update="sampled"),
     P(replay=True, critic="current"),
-    P(critic="mle"), P(critic="q_learning", replay=True, capacity=10),
-]  # fmt: skip
+    P(critic="mle"),
+    P(critic="q_learning", replay=True, capacity=10),
+]
 
 
 def problems() -> list[FiniteMDP]:
@@ -44,13 +73,24 @@ def problems() -> list[FiniteMDP]:
     return [jh.chain(6, beta=0.8), jh.garnet(12, 3, 2, seed=1), jh.four_rooms(size=7)]
 
 
-def run_once(mdp: FiniteMDP, agent: TabularAgent, trajectories: int, horizon: int, seed: int = SEED, run: int = 0) -> Any:
+def run_once(
+    mdp: FiniteMDP,
+    agent: TabularAgent,
+    trajectories: int,
+    horizon: int,
+    seed: int = SEED,
+    run: int = 0,
+) -> Any:
     plan = module._Plan(agent, trajectories, seed, horizon, None, "both", lambda n: None)
     return module._run(plan, mdp, run)
 
 
 def label(agent: TabularAgent) -> str:
-    changed = [f"{k}={getattr(agent, k)}" for k in agent.settings if getattr(agent, k) != getattr(type(agent)(), k)]
+    changed = [
+        f"{k}={getattr(agent, k)}"
+        for k in agent.settings
+        if getattr(agent, k) != getattr(type(agent)(), k)
+    ]
     return ",".join([agent.name, *changed]).replace(" ", "")
 
 
@@ -68,7 +108,11 @@ def test_engine_agrees_with_the_reference_transition_by_transition(agent: Tabula
         acting = ~mdp.is_terminal
         for name in ("theta", "pi", "q", "q_hyde")[: 4 if isinstance(agent, J) else 3]:
             np.testing.assert_allclose(
-                getattr(state.tables, name)[acting], np.array(getattr(reference, name))[acting], rtol=0, atol=1e-9, err_msg=name
+                getattr(state.tables, name)[acting],
+                np.array(getattr(reference, name))[acting],
+                rtol=0,
+                atol=1e-9,
+                err_msg=name,
             )
         evaluations = np.array([reference.evaluations[t] for t in times])
         for column, values in enumerate((trace.J_jekyll, trace.J_hyde, trace.epsilon)):
@@ -77,7 +121,9 @@ def test_engine_agrees_with_the_reference_transition_by_transition(agent: Tabula
 
 
 def assert_same_transitions(mdp: FiniteMDP, state: State, reference: Any) -> None:
-    """The engine's two logs, read through its edges, hold the reference's transitions in the same order."""
+    """The engine's two logs, read through its edges, hold the reference's transitions in the same
+    order.
+    """
     edges = edges_of(mdp)
     sizes = state.clock[[SIZE_JEKYLL, SIZE_HYDE]]
     expected: dict[str, list[tuple[int, int, int, float]]] = {"jekyll": [], "hyde": []}
@@ -92,7 +138,15 @@ def assert_same_transitions(mdp: FiniteMDP, state: State, reference: Any) -> Non
     for row, name in enumerate(("jekyll", "hyde")):
         log = state.log[row, : sizes[row]]
         A = mdp.n_actions
-        found = list(zip(edges.row[log] // A, edges.pair[log] % A, edges.next[log] // A, edges.r[log], strict=True))
+        found = list(
+            zip(
+                edges.row[log] // A,
+                edges.pair[log] % A,
+                edges.next[log] // A,
+                edges.r[log],
+                strict=True,
+            )
+        )
         assert found == expected[name]
 
 
@@ -108,22 +162,41 @@ def test_epsilon_0_is_on_policy_learning_from_a_single_buffer() -> None:
 
 def test_results_do_not_depend_on_threads_and_differ_by_seed_and_run() -> None:
     mdps = [jh.garnet(20, 4, 2, seed=i) for i in range(4)]
-    one, two = (learn(mdps, J(epsilon="10/sqrt(t)"), trajectories=300, runs=2, seed=5, threads=k) for k in (1, 2))
-    for name in ("J", "J_jekyll", "steps", "least_count", "unvisited", "hyde_trajectories", "epsilon"):
+    one, two = (
+        learn(mdps, J(epsilon="10/sqrt(t)"), trajectories=300, runs=2, seed=5, threads=k)
+        for k in (1, 2)
+    )
+    for name in (
+        "J",
+        "J_jekyll",
+        "steps",
+        "least_count",
+        "unvisited",
+        "hyde_trajectories",
+        "epsilon",
+    ):
         assert np.array_equal(getattr(one, name), getattr(two, name), equal_nan=True), name
     assert all(np.array_equal(a, b) for a, b in zip(one.q, two.q, strict=True))
     assert one.steps[0, -1] != one.steps[1, -1]
-    assert not np.array_equal(one.J, learn(mdps, J(epsilon="10/sqrt(t)"), trajectories=300, runs=2, seed=6).J)
-    assert np.array_equal(learn(mdps[0], J(epsilon="10/sqrt(t)"), trajectories=300, runs=1, seed=5).J[0], one.J[0])
+    assert not np.array_equal(
+        one.J, learn(mdps, J(epsilon="10/sqrt(t)"), trajectories=300, runs=2, seed=6).J
+    )
+    assert np.array_equal(
+        learn(mdps[0], J(epsilon="10/sqrt(t)"), trajectories=300, runs=1, seed=5).J[0], one.J[0]
+    )
 
 
-@pytest.mark.parametrize(("critic", "tolerance"), [("expected_sarsa", 1e-9), ("current", 1e-9), ("mle", 1e-12)])
+@pytest.mark.parametrize(
+    ("critic", "tolerance"), [("expected_sarsa", 1e-9), ("current", 1e-9), ("mle", 1e-12)]
+)
 def test_critic_ends_at_the_exact_values_of_a_frozen_policy(critic: str, tolerance: float) -> None:
     mdp = jh.chain(5, beta=0.8)
     agent = J(critic=critic, epsilon=0.5, eta=1e-15, eta_c=0.5)
     out = learn(mdp, agent, trajectories=3000, seed=1)
     np.testing.assert_allclose(out.pi[0], 0.5, atol=1e-9)
-    np.testing.assert_allclose(out.q[0][:-1], mdp.evaluate(mdp.uniform_policy()).q[:-1], atol=tolerance)
+    np.testing.assert_allclose(
+        out.q[0][:-1], mdp.evaluate(mdp.uniform_policy()).q[:-1], atol=tolerance
+    )
 
 
 def test_q_learning_critic_ends_at_the_optimal_values() -> None:
@@ -141,9 +214,11 @@ def test_mle_critic_approaches_the_exact_values_of_a_stochastic_model() -> None:
 
 @pytest.mark.parametrize("o", [0.1, 0.5, 0.9])
 def test_replay_draws_from_hydes_buffer_with_probability_o(o: float) -> None:
-    """Four actions that end the episode, the first worth more: Jekyll soon takes it always, Hyde keeps taking all four.
+    """Four actions that end the episode, the first worth more: Jekyll soon takes it always, Hyde
+    keeps taking all four.
 
-    With gamma = 0 a critic with a tiny step counts how often each action was replayed: q = r (1 - (1 - eta_c)^count).
+    With gamma = 0 a critic with a tiny step counts how often each action was replayed: q = r (1 -
+    (1 - eta_c)^count).
     """
     P_model = np.zeros((2, 4, 2))
     P_model[:, :, 1] = 1.0
@@ -154,7 +229,9 @@ def test_replay_draws_from_hydes_buffer_with_probability_o(o: float) -> None:
     _, state, _ = run_once(mdp, agent, trajectories, 100)
     replays = np.log1p(-state.tables.q[0] / r[0]) / np.log1p(-1e-6)
     assert replays.sum() == pytest.approx(trajectories, rel=1e-6)
-    jekyll, hyde = (state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]]))
+    jekyll, hyde = (
+        state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])
+    )
     strays = (jekyll != 0).sum()
     assert strays < 0.05 * len(jekyll)
     assert (hyde != 0).mean() == pytest.approx(0.75, abs=0.01)
@@ -167,14 +244,24 @@ def test_counts_and_coverage_match_the_transitions() -> None:
     mdp = jh.garnet(30, 3, 2, seed=4)
     trace, state, _ = run_once(mdp, J(epsilon=0.3), 200, 50)
     steps = state.clock[STEPS]
-    assert state.tables.n.sum() == steps == state.clock[SIZE_JEKYLL] + state.clock[SIZE_HYDE] == trace.steps[-1]
+    assert (
+        state.tables.n.sum()
+        == steps
+        == state.clock[SIZE_JEKYLL] + state.clock[SIZE_HYDE]
+        == trace.steps[-1]
+    )
     edges = edges_of(mdp)
-    logged = np.concatenate([state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])])
+    logged = np.concatenate(
+        [state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])]
+    )
     n = np.zeros_like(state.tables.n)
     np.add.at(n.reshape(-1), edges.pair[logged], 1)
     assert np.array_equal(n, state.tables.n)
     acting = n[~mdp.is_terminal]
-    assert (trace.least_count[-1], trace.unvisited[-1]) == (acting.min(), (acting.sum(axis=1) == 0).sum())
+    assert (trace.least_count[-1], trace.unvisited[-1]) == (
+        acting.min(),
+        (acting.sum(axis=1) == 0).sum(),
+    )
     assert (np.diff(trace.unvisited) <= 0).all()
     assert 0.2 < trace.hyde_trajectories[-1] / 200 < 0.4
 

@@ -20,8 +20,12 @@ from jekyllhyde.tabular.result import interval
 J, P = TabularJekyllHyde, TabularOnPolicy
 
 
-@pytest.mark.parametrize(("epsilon", "low", "high"), [("100/t", 8000, 9100), ("10/sqrt(t)", 5700, 6700)])
-def test_jekyll_and_hyde_crosses_the_chain_when_the_paper_says(epsilon: str, low: float, high: float) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "low", "high"), [("100/t", 8000, 9100), ("10/sqrt(t)", 5700, 6700)]
+)
+def test_jekyll_and_hyde_crosses_the_chain_when_the_paper_says(
+    epsilon: str, low: float, high: float
+) -> None:
     mdp = jh.chain(10, beta=0.8)
     out = learn(mdp, J(epsilon=epsilon, o=0.5), trajectories=20_000, runs=40)
     half = out.summary(0.5)
@@ -32,7 +36,10 @@ def test_jekyll_and_hyde_crosses_the_chain_when_the_paper_says(epsilon: str, low
     assert slow.summary(0.5).mean > 2 * half.mean
 
 
-@pytest.mark.parametrize("settings", [{}, {"lam": 0.01}, {"density": "undiscounted"}, {"density": "undiscounted", "lam": 0.01}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"lam": 0.01}, {"density": "undiscounted"}, {"density": "undiscounted", "lam": 0.01}],
+)
 def test_on_policy_updates_never_leave_the_low_hanging_fruit(settings: dict[str, Any]) -> None:
     out = learn(jh.chain(10, beta=0.8), P(**settings), trajectories=100_000, runs=10)
     assert out.censored(0.1).all()
@@ -49,7 +56,14 @@ def test_a_strong_ucb_bonus_solves_the_chain() -> None:
 
 def test_all_solve_random_mdps_and_the_larger_nu_the_slower() -> None:
     mdps = [jh.garnet(30, 4, 2, seed=i) for i in range(10)]
-    agents = [J(batch=4, hyde_eta=1.0), P(), P(replay=True, batch=4), P(nu=0.01), P(nu=0.1), P(nu=1.0)]
+    agents = [
+        J(batch=4, hyde_eta=1.0),
+        P(),
+        P(replay=True, batch=4),
+        P(nu=0.01),
+        P(nu=0.1),
+        P(nu=1.0),
+    ]
     final = [learn(mdps, agent, trajectories=10_000).curve("jekyll")[0][-1] for agent in agents]
     assert min(final[:4]) > 0.9
     assert final[3] > final[4] > final[5]
@@ -85,14 +99,18 @@ def test_global_return_mixes_jekyll_and_greedy_hyde() -> None:
 
 
 def test_a_run_that_diverges_ends_with_a_reason_and_the_others_go_on() -> None:
-    """A step of 2.5 overshoots ever further on the chain; in a corridor whose reward is out of reach, nothing moves."""
+    """A step of 2.5 overshoots ever further on the chain; in a corridor whose reward is out of
+    reach, nothing moves.
+    """
     n = 30
     P_model, r = np.zeros((n, 2, n)), np.zeros((n, 2))
     for s in range(n - 1):
         P_model[s, 0, max(0, s - 1)] = P_model[s, 1, s + 1] = 1.0
     r[n - 2, 1] = 1.0
     corridor = jh.FiniteMDP(P_model, r, gamma=0.99, terminal=[n - 1])
-    out = learn([corridor, jh.chain(3, beta=0.8)], P(eta_c=2.5), trajectories=8000, runs=2, horizon=3)
+    out = learn(
+        [corridor, jh.chain(3, beta=0.8)], P(eta_c=2.5), trajectories=8000, runs=2, horizon=3
+    )
     assert sorted(out.failures) == [2, 3]
     for row, reason in out.failures.items():
         assert f"finite numbers at environment step {int(reason.split()[-1])}" in reason
@@ -120,30 +138,51 @@ def test_progress_counts_every_trajectory() -> None:
 def test_interval_is_students() -> None:
     found = interval(np.array([1.0, 2.0, 3.0, 4.0]))
     assert (found.mean, found.median) == (2.5, 2.5)
-    assert found.high - found.mean == pytest.approx(3.182446 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-5)
+    assert found.high - found.mean == pytest.approx(
+        3.182446 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-5
+    )
     assert interval(np.array([1.0])).high == np.inf
 
 
 BAD_AGENTS: list[tuple[type[TabularAgent], dict[str, Any], str]] = [
-    (J, {"epsilon": 1.5}, "epsilon is 1.5"), (J, {"o": -0.1}, "o is -0.1"), (J, {"epsilon": "often"}, "epsilon 'often'"),
-    (J, {"critic": "oracle"}, "critic is 'oracle'"), (J, {"bonus": "rnd"}, "bonus is 'rnd'"),
+    (J, {"epsilon": 1.5}, "epsilon is 1.5"),
+    (J, {"o": -0.1}, "o is -0.1"),
+    (J, {"epsilon": "often"}, "epsilon 'often'"),
+    (J, {"critic": "oracle"}, "critic is 'oracle'"),
+    (J, {"bonus": "rnd"}, "bonus is 'rnd'"),
     (J, {"hyde": "ucb"}, "hyde is 'ucb'"),
-    (J, {"batch": 0}, "batch is 0"), (J, {"capacity": -3}, "capacity is -3"), (J, {"eta": 0.0}, "eta is 0.0"),
-    (J, {"eta_c": np.nan}, "eta_c is nan"), (J, {"q0": np.inf}, "q0 is inf"), (J, {"convention": "mine"}, "convention is 'mine'"),
-    (J, {"normalization": "sum"}, "normalization is 'sum'"), (J, {"hyde_eta": -1.0}, "hyde_eta is -1.0"),
+    (J, {"batch": 0}, "batch is 0"),
+    (J, {"capacity": -3}, "capacity is -3"),
+    (J, {"eta": 0.0}, "eta is 0.0"),
+    (J, {"eta_c": np.nan}, "eta_c is nan"),
+    (J, {"q0": np.inf}, "q0 is inf"),
+    (J, {"convention": "mine"}, "convention is 'mine'"),
+    (J, {"normalization": "sum"}, "normalization is 'sum'"),
+    (J, {"hyde_eta": -1.0}, "hyde_eta is -1.0"),
     (J, {"nu": -1.0}, "nu is -1.0"),
-    (J, {"hyde_clip": np.nan}, "hyde_clip is nan"), (J, {"capacity": 5, "successor": "model"}, "successor is 'model'"),
-    (J, {"parametrization": "linear"}, "parametrization is 'linear'"), (J, {"when_full": "panic"}, "when_full is 'panic'"),
-    (J, {"mle_every": 0}, "mle_every is 0"), (J, {"gamma": 1.2}, "gamma is 1.2"), (J, {"seed": -1}, "seed is -1"),
-    (P, {"density": "uniform"}, "density is 'uniform'"), (P, {"lam": -0.1}, "lam is -0.1"), (P, {"batch": 4}, "batch is 4"),
-    (P, {"update": "all"}, "update is 'all'"), (P, {"nu_in": "env"}, "nu_in is 'env'"),
+    (J, {"hyde_clip": np.nan}, "hyde_clip is nan"),
+    (J, {"capacity": 5, "successor": "model"}, "successor is 'model'"),
+    (J, {"parametrization": "linear"}, "parametrization is 'linear'"),
+    (J, {"when_full": "panic"}, "when_full is 'panic'"),
+    (J, {"mle_every": 0}, "mle_every is 0"),
+    (J, {"gamma": 1.2}, "gamma is 1.2"),
+    (J, {"seed": -1}, "seed is -1"),
+    (P, {"density": "uniform"}, "density is 'uniform'"),
+    (P, {"lam": -0.1}, "lam is -0.1"),
+    (P, {"batch": 4}, "batch is 4"),
+    (P, {"update": "all"}, "update is 'all'"),
+    (P, {"nu_in": "env"}, "nu_in is 'env'"),
     (P, {"entropy": "none"}, "entropy is 'none'"),
     (P, {"lam": 0.1, "parametrization": "direct"}, "direct parametrization has no entropy"),
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize(("kind", "settings", "words"), BAD_AGENTS, ids=[words for *_, words in BAD_AGENTS])
-def test_bad_settings_get_one_clear_sentence(kind: type[TabularAgent], settings: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "settings", "words"), BAD_AGENTS, ids=[words for *_, words in BAD_AGENTS]
+)
+def test_bad_settings_get_one_clear_sentence(
+    kind: type[TabularAgent], settings: dict[str, Any], words: str
+) -> None:
     with pytest.raises(InputError) as caught:
         kind(**settings)
     assert words in str(caught.value)
@@ -153,13 +192,16 @@ def test_bad_settings_get_one_clear_sentence(kind: type[TabularAgent], settings:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"trajectories": 0}, "trajectories is 0"), ({"trajectories": 10, "runs": 0}, "runs is 0"),
-        ({"trajectories": 10, "threads": 0}, "threads is 0"), ({"trajectories": 10, "horizon": 0}, "horizon is 0"),
+        ({"trajectories": 0}, "trajectories is 0"),
+        ({"trajectories": 10, "runs": 0}, "runs is 0"),
+        ({"trajectories": 10, "threads": 0}, "threads is 0"),
+        ({"trajectories": 10, "horizon": 0}, "horizon is 0"),
         ({"trajectories": 10, "target": np.nan}, "target is nan"),
         ({"trajectories": 10, "target_on": "hyde"}, "target_on is 'hyde'"),
-        ({"trajectories": 10, "seed": -1}, "seed is -1"), ({"trajectories": 2.5}, "trajectories is 2.5"),
+        ({"trajectories": 10, "seed": -1}, "seed is -1"),
+        ({"trajectories": 2.5}, "trajectories is 2.5"),
     ],
-)  # fmt: skip
+)
 def test_bad_arguments_get_one_clear_sentence(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         learn(jh.chain(5, beta=0.8), J(), **arguments)
@@ -189,12 +231,19 @@ print(json.dumps({n: learn(mdp, agents[n], trajectories=60).J[0].tolist() for n 
 
 
 def test_kernels_loaded_from_the_cache_in_another_order_are_the_right_ones(tmp_path: Path) -> None:
-    """The first process compiles into an empty cache, the second loads all kernels from it, last first."""
+    """The first process compiles into an empty cache, the second loads all kernels from it, last
+    first.
+    """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
 
     def outcome(order: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-c", SCRIPT, order], env=environment, capture_output=True, text=True, check=True, timeout=300
+            [sys.executable, "-c", SCRIPT, order],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
         )
         return done.stdout
 
@@ -207,7 +256,9 @@ def test_kernels_loaded_from_the_cache_in_another_order_are_the_right_ones(tmp_p
 
 def test_a_stopped_run_keeps_its_last_value_in_the_curve() -> None:
     free = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=400, runs=6, seed=0)
-    stopped = jh.learn(jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=400, runs=6, seed=0, target=0.2)
+    stopped = jh.learn(
+        jh.chain(5, 0.5), jh.TabularJekyllHyde(), trajectories=400, runs=6, seed=0, target=0.2
+    )
     assert np.isnan(stopped.J_norm[:, -1]).any()
     mean, low, high = stopped.curve()
     last = [row[~np.isnan(row)][-1] for row in stopped.J_norm]

@@ -1,4 +1,6 @@
-"""The step-by-step agents on Gymnasium environments: the contract, masks, termination and truncation, files, real clients."""
+"""The step-by-step agents on Gymnasium environments: the contract, masks, termination and
+truncation, files, real clients.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ J, P = TabularJekyllHyde, TabularOnPolicy
 
 
 class Corridor(gym.Env[Any, Any]):
-    """States 5..9, actions 3 (left) and 4 (right); 1 on reaching state 9, which ends the episode; cut after `limit` steps."""
+    """States 5..9, actions 3 (left) and 4 (right); 1 on reaching state 9, which ends the episode;
+    cut after `limit` steps.
+    """
 
     def __init__(self, limit: int = 50, mask: bool = False, seeded: bool = True) -> None:
         self.observation_space, self.action_space = Discrete(5, start=5), Discrete(2, start=3)
@@ -43,17 +47,29 @@ class Corridor(gym.Env[Any, Any]):
         self.taken.append((self.state, action))
         self.state = max(5, self.state + (1 if action == 4 else -1))
         self.steps += 1
-        return self.state, float(self.state == 9), self.state == 9, self.steps == self.limit, self._info()
+        return (
+            self.state,
+            float(self.state == 9),
+            self.state == 9,
+            self.steps == self.limit,
+            self._info(),
+        )
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": np.array([self.state % 2 == 0, True], dtype=np.int8)} if self.mask else {}
+        return (
+            {"action_mask": np.array([self.state % 2 == 0, True], dtype=np.int8)}
+            if self.mask
+            else {}
+        )
 
 
 FACTORIES = {
     "jekyll-hyde": lambda seed: J(seed=seed, epsilon="10/sqrt(t)"),
     "paper": lambda seed: J(seed=seed, convention="paper", epsilon=0.5, batch=2),
     "ring": lambda seed: J(seed=seed, capacity=30, epsilon=0.5),
-    "keep": lambda seed: J(seed=seed, capacity=30, when_full="keep", epsilon=0.5, parametrization="direct"),
+    "keep": lambda seed: J(
+        seed=seed, capacity=30, when_full="keep", epsilon=0.5, parametrization="direct"
+    ),
     "pg": lambda seed: P(seed=seed),
     "replay": lambda seed: P(seed=seed, replay=True, batch=3, lam=0.01),
 }
@@ -87,7 +103,9 @@ def test_check_agent_notices_broken_promises(broken: str) -> None:
         other.learn(gym.make("FrozenLake-v1"), 100)
         other.save(path)
 
-    with pytest.raises(AssertionError, match=broken if broken != "loaded" else "a loaded agent differs"):
+    with pytest.raises(
+        AssertionError, match=broken if broken != "loaded" else "a loaded agent differs"
+    ):
         check_agent(factory)
 
 
@@ -105,7 +123,12 @@ def test_spaces_may_start_anywhere_and_the_corridor_is_learned() -> None:
 
 def test_masked_actions_are_never_taken_nor_counted_on() -> None:
     env = Corridor(mask=True)
-    for agent in (J(epsilon=0.5), J(epsilon=0.5, parametrization="direct"), P(lam=0.1), P(convention="paper")):
+    for agent in (
+        J(epsilon=0.5),
+        J(epsilon=0.5, parametrization="direct"),
+        P(lam=0.1),
+        P(convention="paper"),
+    ):
         env.taken.clear()
         agent.learn(env, 500)
         assert all(action == 4 or state % 2 == 0 for state, action in env.taken)
@@ -117,7 +140,9 @@ def test_masked_actions_are_never_taken_nor_counted_on() -> None:
 
 
 def test_termination_ends_the_return_and_truncation_does_not() -> None:
-    """One state that pays 1 for ever, cut after each step: worth 1 / (1 - gamma); ended after each step: worth 1."""
+    """One state that pays 1 for ever, cut after each step: worth 1 / (1 - gamma); ended after each
+    step: worth 1.
+    """
 
     class Payer(gym.Env[Any, Any]):
         observation_space, action_space = Discrete(1), Discrete(2)
@@ -125,7 +150,9 @@ def test_termination_ends_the_return_and_truncation_does_not() -> None:
         def __init__(self, terminate: bool) -> None:
             self.terminate = terminate
 
-        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        def reset(
+            self, *, seed: int | None = None, options: Any = None
+        ) -> tuple[int, dict[str, Any]]:
             super().reset(seed=seed)
             return 0, {}
 
@@ -139,10 +166,17 @@ def test_termination_ends_the_return_and_truncation_does_not() -> None:
 
 
 def test_step_by_step_and_on_the_model_are_the_same_algorithm() -> None:
-    """Where the transitions are deterministic, both draw the same random numbers: the tables agree to the last bit."""
+    """Where the transitions are deterministic, both draw the same random numbers: the tables agree
+    to the last bit.
+    """
     gamma = 0.99
     mdp = jh.FiniteMDP(*corridor_model(), gamma=gamma, terminal=[4])
-    for agent in (J(epsilon="10/sqrt(t)", successor="stored", batch=2), P(), P(replay=True), P(lam=0.05)):
+    for agent in (
+        J(epsilon="10/sqrt(t)", successor="stored", batch=2),
+        P(),
+        P(replay=True),
+        P(lam=0.05),
+    ):
         on_model = learn(mdp, agent, trajectories=40, horizon=50)
         steps = int(on_model.steps[0, -1])
         agent.learn(Corridor(), steps)
@@ -180,7 +214,10 @@ def test_learning_goes_on_across_files_and_refuses_another_environment(tmp_path:
     agent.save(path)
     loaded = J.load(path)
     assert loaded.settings == agent.settings
-    with pytest.raises(InputError, match=r"has learned FrozenLake-v1 \(16 states, 4 actions\); it cannot go on in Taxi-v4"):
+    with pytest.raises(
+        InputError,
+        match=r"has learned FrozenLake-v1 \(16 states, 4 actions\); it cannot go on in Taxi-v4",
+    ):
         loaded.learn(gym.make("Taxi-v4"), 10)
     with pytest.raises(InputError, match="did not come back"):
         J.load(path).learn(gym.make("FrozenLake-v1", is_slippery=False), 10)
@@ -201,20 +238,30 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
         np.savez(path, header=np.array(json.dumps(header | changed)), **{**arrays, **changes})
 
     def without(name: str) -> None:
-        np.savez(path, header=np.array(json.dumps(header)), **{k: v for k, v in arrays.items() if k != name})
+        np.savez(
+            path,
+            header=np.array(json.dumps(header)),
+            **{k: v for k, v in arrays.items() if k != name},
+        )
 
     clock = arrays["clock"].copy()
     clock[STATE] = 99
     faults: list[Callable[[], Any]] = [
-        lambda: path.write_bytes(b"nothing"), lambda: path.write_bytes(content[: len(content) // 2]),
+        lambda: path.write_bytes(b"nothing"),
+        lambda: path.write_bytes(content[: len(content) // 2]),
         lambda: np.savez(path, x=np.zeros(3)),
-        lambda: write({"version": 99}), lambda: write({"format": "other"}), lambda: write({"settings": {"eta": -1}}),
-        lambda: write({"settings": {"magic": 1}}), lambda: without("pi"), lambda: without("q"),
+        lambda: write({"version": 99}),
+        lambda: write({"format": "other"}),
+        lambda: write({"settings": {"eta": -1}}),
+        lambda: write({"settings": {"magic": 1}}),
+        lambda: without("pi"),
+        lambda: without("q"),
         lambda: write({}, q=arrays["q"][:3]),
-        lambda: write({}, clock=clock), lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(64)),
+        lambda: write({}, clock=clock),
+        lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(64)),
         lambda: write({}, log_jekyll=arrays["log_jekyll"] + np.uint32(10**6)),
         lambda: write({}, log_jekyll=arrays["log_jekyll"][:2]),
-    ]  # fmt: skip
+    ]
     for fault in faults:
         fault()
         with pytest.raises(InputError) as caught:
@@ -246,7 +293,10 @@ def test_bad_environments_and_calls_get_one_clear_sentence() -> None:
         (lambda: J().predict(3), "has not learned yet"),
         (lambda: J().save("x.npz"), "has not learned yet"),
         (lambda: J(critic="mle").learn(Corridor(), 5), "'mle', which needs a known MDP"),
-        (lambda: P(critic="q_learning", eta_c=100.0).learn(Corridor(), 3000), "finite numbers at step"),
+        (
+            lambda: P(critic="q_learning", eta_c=100.0).learn(Corridor(), 3000),
+            "finite numbers at step",
+        ),
     ]
     for call, words in cases:
         with pytest.raises(InputError, match=words):
@@ -267,26 +317,52 @@ def test_a_mask_that_changes_is_refused() -> None:
 
 
 CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], int, float]] = [
-    ("CliffWalking-v1", {"max_episode_steps": 200}, {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4}, 60_000, 1e-9),
-    ("Taxi-v4", {}, {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"}, 200_000, 0.2),
+    (
+        "CliffWalking-v1",
+        {"max_episode_steps": 200},
+        {"epsilon": 0.5, "eta_c": 0.2, "hyde_eta": 0.5, "batch": 4},
+        60_000,
+        1e-9,
+    ),
+    (
+        "Taxi-v4",
+        {},
+        {"epsilon": 0.2, "eta_c": 1.0, "hyde_eta": 1.0, "batch": 8, "critic": "q_learning"},
+        200_000,
+        0.2,
+    ),
     (
         "FrozenLake-v1",
         {"map_name": "8x8"},
-        {"epsilon": 0.5, "eta": 1.0, "eta_c": 0.5, "hyde_eta": 0.2, "hyde_q0": 100.0, "batch": 16, "parametrization": "direct"},
+        {
+            "epsilon": 0.5,
+            "eta": 1.0,
+            "eta_c": 0.5,
+            "hyde_eta": 0.2,
+            "hyde_q0": 100.0,
+            "batch": 16,
+            "parametrization": "direct",
+        },
         300_000,
         0.004,
     ),
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "settings", "steps", "tolerance"), CLIENTS, ids=[name for name, *_ in CLIENTS])
+@pytest.mark.parametrize(
+    ("name", "options", "settings", "steps", "tolerance"),
+    CLIENTS,
+    ids=[name for name, *_ in CLIENTS],
+)
 def test_real_environments_are_learned_to_the_optimum_of_their_model(
     name: str, options: dict[str, Any], settings: dict[str, Any], steps: int, tolerance: float
 ) -> None:
     """Jekyll's greedy policy, evaluated exactly in the model behind the environment."""
     model_options = {key: value for key, value in options.items() if key != "max_episode_steps"}
     mdp = jh.from_gymnasium(name, gamma=0.99, **model_options)
-    agent = J(**settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf)
+    agent = J(
+        **settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf
+    )
     agent.learn(gym.make(name, **options), steps)
     pi = mdp.uniform_policy()
     pi[: len(agent.pi)] = np.eye(mdp.n_actions)[agent.pi.argmax(axis=1)]

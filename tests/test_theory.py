@@ -1,4 +1,6 @@
-"""Conditions, theorems and bounds against hand-made cases, independent computations, and known failures of the printed text."""
+"""Conditions, theorems and bounds against hand-made cases, independent computations, and known
+failures of the printed text.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def bandits(n: int, gamma: float = 0.5) -> FiniteMDP:
 def dense(seed: int, n_states: int = 4, n_actions: int = 3, gamma: float = 0.5) -> FiniteMDP:
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.full(n_states, 0.5), size=(n_states, n_actions))
-    return FiniteMDP(P, rng.random((n_states, n_actions)), p0=np.full(n_states, 1 / n_states), gamma=gamma)
+    return FiniteMDP(
+        P, rng.random((n_states, n_actions)), p0=np.full(n_states, 1 / n_states), gamma=gamma
+    )
 
 
 def named(run: PlanRun) -> dict[str, theory.Check]:
@@ -99,7 +103,10 @@ def test_unreachable_states_fail_c4_on_policy() -> None:
     growth = theory.weight_growth(plan(bandits(2), density="pg", updates=3))
     assert growth.diverges.tolist() == [1, -1, 0]
     assert growth.optimal_support.tolist() == [True, False, False]
-    assert named(plan(bandits(2), density="pg", updates=3, record=theory.RECORD))["C4"].verdict == "fails"
+    assert (
+        named(plan(bandits(2), density="pg", updates=3, record=theory.RECORD))["C4"].verdict
+        == "fails"
+    )
 
 
 def test_with_gamma_0_successors_do_not_count() -> None:
@@ -109,12 +116,16 @@ def test_with_gamma_0_successors_do_not_count() -> None:
     assert growth.optimal_support.tolist() == [True, False]
 
 
-@pytest.mark.parametrize(("alpha", "verdict"), [(0.0, "holds"), (0.5, "holds"), (1.0, "open"), (2.0, "fails")])
+@pytest.mark.parametrize(
+    ("alpha", "verdict"), [(0.0, "holds"), (0.5, "holds"), (1.0, "open"), (2.0, "fails")]
+)
 def test_measured_exponent_is_that_of_the_weights(alpha: float, verdict: str) -> None:
     def density(t: int, mdp: FiniteMDP, pi: Floats, evaluation: Evaluation) -> Floats:
         return np.full(3, (t + 1.0) ** -alpha)
 
-    run = plan(bandits(2), density=density, updates=2000, record=theory.RECORD, record_at=[500, 1000])
+    run = plan(
+        bandits(2), density=density, updates=2000, record=theory.RECORD, record_at=[500, 1000]
+    )
     growth = theory.weight_growth(run)
     np.testing.assert_allclose(growth.exponent[:2], 1.0 - alpha, atol=0.01)
     np.testing.assert_allclose(growth.average * 2000, run.weights)
@@ -130,7 +141,14 @@ def test_without_records_the_exponent_is_unknown() -> None:
 
 
 def test_weights_that_stop_growing() -> None:
-    run = plan(chain(8), parametrization="direct", density="pg", eta=1.0, updates=4000, record=theory.RECORD)
+    run = plan(
+        chain(8),
+        parametrization="direct",
+        density="pg",
+        eta=1.0,
+        updates=4000,
+        record=theory.RECORD,
+    )
     check = named(run)["C4"]
     assert (check.verdict, check.basis) == ("fails", "measured")
     assert check.numbers["least_exponent"] == -math.inf
@@ -142,7 +160,9 @@ def test_c7_certified_bounds_contain_the_recorded_density() -> None:
     assert found.certified
     assert found.d_bot <= d.min() <= d.max() <= found.d_top
     assert found.d_bot == pytest.approx(0.06)
-    exact = theory.density_range(plan(chain(6), density=np.array([1.0, 2.0, 3.0, 4.0, 5.0, 0.0]), updates=1))
+    exact = theory.density_range(
+        plan(chain(6), density=np.array([1.0, 2.0, 3.0, 4.0, 5.0, 0.0]), updates=1)
+    )
     assert (exact.d_bot, exact.d_top) == (1.0, 5.0)
 
 
@@ -169,13 +189,22 @@ def test_theorem_1_sees_a_decrease() -> None:
 
 def test_theorem_1_is_not_claimed_with_entropy_and_fails_there() -> None:
     pi0 = np.tile([0.01, 0.99], (6, 1))
-    run = plan(chain(6), density="uniform", eta=10.0, lam=0.5, updates=50, pi0=pi0, record=theory.RECORD)
+    run = plan(
+        chain(6), density="uniform", eta=10.0, lam=0.5, updates=50, pi0=pi0, record=theory.RECORD
+    )
     assert theory.monotonicity(run).decrease_v > 0.001
     assert named(run)["Theorem 1"].verdict == "n/a"
 
 
 def test_theorem_3_hitting_time() -> None:
-    run = plan(chain(10), parametrization="direct", density="uniform", eta=1.0, updates=2000, record=theory.RECORD)
+    run = plan(
+        chain(10),
+        parametrization="direct",
+        density="uniform",
+        eta=1.0,
+        updates=2000,
+        record=theory.RECORD,
+    )
     found = theory.hitting_time(run)
     optimum = run.mdp.optimal()
     equal = [bool(np.allclose(q, optimum.q, rtol=0, atol=1e-10)) for q in run.records["q"]]
@@ -188,7 +217,14 @@ def test_theorem_3_hitting_time() -> None:
 
 
 def test_theorem_3_says_nothing_without_updates() -> None:
-    run = plan(chain(10), parametrization="direct", density="pg", eta=1.0, updates=100, record=theory.RECORD)
+    run = plan(
+        chain(10),
+        parametrization="direct",
+        density="pg",
+        eta=1.0,
+        updates=100,
+        record=theory.RECORD,
+    )
     assert theory.hitting_time(run).t is None
     assert named(run)["Theorem 3"].verdict == "open"
     with pytest.raises(InputError, match="direct parametrization; this run used softmax"):
@@ -208,14 +244,20 @@ def brute_force_bound(run: PlanRun, t: int, t0: int, states: list[int]) -> float
 
 
 def test_theorem_4_bound_against_brute_force() -> None:
-    """Three states in a row under the optimal policy, 2 -> 1 -> 0 -> 0; started in 1, so 2 is outside the support."""
+    """Three states in a row under the optimal policy, 2 -> 1 -> 0 -> 0; started in 1, so 2 is
+    outside the support.
+    """
     P = np.zeros((3, 2, 3))
     P[0, :, 0] = P[1, 0, 0] = P[1, 1, 1] = P[2, 0, 1] = P[2, 1, 2] = 1.0
-    mdp = FiniteMDP(P, np.array([[1.0, 0.7], [0.3, 0.2], [0.1, 0.0]]), p0=[0.0, 1.0, 0.0], gamma=0.6)
+    mdp = FiniteMDP(
+        P, np.array([[1.0, 0.7], [0.3, 0.2], [0.1, 0.0]]), p0=[0.0, 1.0, 0.0], gamma=0.6
+    )
     assert mdp.optimal().actions.tolist() == [0, 0, 0]
     run = plan(mdp, density="mixture", o=0.3, eta=3.0, updates=400, record=theory.RECORD)
     rate = theory.softmax_rate(run)
-    q_ok = [(abs(mdp.optimal().q - q).max(1) <= mdp.optimal().gap / 2).all() for q in run.records["q"]]
+    q_ok = [
+        (abs(mdp.optimal().q - q).max(1) <= mdp.optimal().gap / 2).all() for q in run.records["q"]
+    ]
     v_ok = [(mdp.optimal().v - v <= mdp.optimal().gap / 2).all() for v in run.records["v"]]
     assert rate.t0 == [a and b for a, b in zip(q_ok, v_ok, strict=True)].index(True)
     assert rate.t0_q == q_ok.index(True)
@@ -228,14 +270,26 @@ def test_theorem_4_bound_against_brute_force() -> None:
     theta = np.log(run.records["pi"])
     lead = theta[:, :, 0] - theta[:, :, 1]
     W = run.records["weights"][-1] - run.records["weights"][rate.t0]
-    np.testing.assert_allclose(rate.policy_bound[-1], 1 / (np.exp(lead[rate.t0]) + mdp.optimal().gap * W / 8))
+    np.testing.assert_allclose(
+        rate.policy_bound[-1], 1 / (np.exp(lead[rate.t0]) + mdp.optimal().gap * W / 8)
+    )
     np.testing.assert_allclose(rate.linear[-1] * (400 - rate.t0), rate.linear[0], rtol=1e-9)
     assert (rate.linear >= rate.bound * (1 - 1e-9)).all()
 
 
 def test_finding_theorem_4_as_printed_fails_outside_the_support() -> None:
-    """d_t(1) = 1/(2t) meets C4, and C5 holds on the support; yet the gap of state 1 falls as 1/log t, not as 1/t."""
-    run = plan(bandits(2), density="mixture", o="1/t", eta=1.0, updates=100_000, record=theory.RECORD, record_at=LOG_TIMES)
+    """d_t(1) = 1/(2t) meets C4, and C5 holds on the support; yet the gap of state 1 falls as 1/log
+    t, not as 1/t.
+    """
+    run = plan(
+        bandits(2),
+        density="mixture",
+        o="1/t",
+        eta=1.0,
+        updates=100_000,
+        record=theory.RECORD,
+        record_at=LOG_TIMES,
+    )
     checks = named(run)
     assert [checks[name].verdict for name in ("C4", "C5", "A8", "Theorem 1")] == ["holds"] * 4
     assert [checks[name].basis for name in ("C4", "C5")] == ["certified"] * 2
@@ -252,23 +306,42 @@ def test_finding_theorem_4_as_printed_fails_outside_the_support() -> None:
 
 
 def test_finding_the_other_reading_of_theorem_4_fails_on_the_support() -> None:
-    """With the sum outside the minimum, a state's own weight would count; but its gap is mostly that of its successor."""
+    """With the sum outside the minimum, a state's own weight would count; but its gap is mostly
+    that of its successor.
+    """
     P = np.zeros((3, 2, 3))
     P[0, 0, 1] = P[0, 1, 2] = P[1, 0, 2] = P[1, 1, 2] = 1.0
     mdp = FiniteMDP(P, [[0.5, 0.0], [1.0, 0.0], [0.0, 0.0]], gamma=0.5, terminal=[2])
     times = LOG_TIMES[LOG_TIMES <= 20_000]
-    run = plan(mdp, density=np.array([1.0, 1e-5, 0.0]), eta=1.0, updates=20_000, record=theory.RECORD, record_at=times)
+    run = plan(
+        mdp,
+        density=np.array([1.0, 1e-5, 0.0]),
+        eta=1.0,
+        updates=20_000,
+        record=theory.RECORD,
+        record_at=times,
+    )
     rate = theory.softmax_rate(run)
     assert rate.support.tolist() == [True, True, False]
-    own = 8 * 2 * 1.0 / (0.5 * 1.0 * (rate.t - rate.t0))  # |A| = 2, v_top - v_bot = delta = 1, eta d = 1
+    own = (
+        8 * 2 * 1.0 / (0.5 * 1.0 * (rate.t - rate.t0))
+    )  # |A| = 2, v_top - v_bot = delta = 1, eta d = 1
     assert rate.gap[-1, 0] > 100 * own[-1]
     assert rate.excess(rate.bound) <= 1
 
 
 def test_finding_t0_needs_v_as_well_as_q() -> None:
-    """On a bandit q_t = q_star at once, but the bound counted from there fails as long as the start is unlucky."""
+    """On a bandit q_t = q_star at once, but the bound counted from there fails as long as the start
+    is unlucky.
+    """
     pi0 = [[1e-4, 1 - 1e-4], [0.5, 0.5]]
-    run = plan(theory.one_state(0.0, gamma=0.0), density=np.array([1.0, 0.0]), updates=6000, pi0=pi0, record=theory.RECORD)
+    run = plan(
+        theory.one_state(0.0, gamma=0.0),
+        density=np.array([1.0, 0.0]),
+        updates=6000,
+        pi0=pi0,
+        record=theory.RECORD,
+    )
     rate = theory.softmax_rate(run)
     assert rate.t0_q == 0
     assert rate.t0 > 4000
@@ -278,7 +351,9 @@ def test_finding_t0_needs_v_as_well_as_q() -> None:
 
 
 def test_finding_x_t_overtakes_theta_but_the_rate_survives() -> None:
-    """Steps that grow take X_t out of the range that the proof needs: X_2 > D_2. The conclusion holds all the same."""
+    """Steps that grow take X_t out of the range that the proof needs: X_2 > D_2. The conclusion
+    holds all the same.
+    """
     steps = [8.0, 8e4]
     run = plan(
         theory.one_state(0.0),
@@ -309,7 +384,9 @@ def test_theorem_4_accepts_states_where_every_action_is_optimal() -> None:
 
 def test_theorem_4_refuses_what_it_is_not_about() -> None:
     with pytest.raises(InputError, match="has not reached t_0"):
-        theory.softmax_rate(plan(chain(8), density="pg", eta=10.0, updates=50, record=theory.RECORD))
+        theory.softmax_rate(
+            plan(chain(8), density="pg", eta=10.0, updates=50, record=theory.RECORD)
+        )
     with pytest.raises(InputError, match="lam = 0"):
         theory.softmax_rate(plan(chain(8), lam=0.1, updates=1, record=theory.RECORD))
     with pytest.raises(InputError, match="'q' was not recorded"):
@@ -333,7 +410,9 @@ def test_bound_for_every_t_against_an_independent_computation() -> None:
     assert found.t0_derived < found.t0
     assert (found.gap > 0).all()
     assert (found.gap <= found.derived).all()
-    half = theory.nonasymptotic(plan(mdp, density="uniform", eta=step / 2, updates=500, record=theory.RECORD))
+    half = theory.nonasymptotic(
+        plan(mdp, density="uniform", eta=step / 2, updates=500, record=theory.RECORD)
+    )
     assert half.printed[0] == pytest.approx(2 * stated[0] * half.C / found.C)
 
 
@@ -345,12 +424,20 @@ def test_bound_for_every_t_against_an_independent_computation() -> None:
         (dense(0), {"eta": "1e-9/t"}, "constant of at most"),
         (dense(0), {"parametrization": "direct"}, "softmax parametrization"),
         (FiniteMDP(np.ones((1, 2, 1)), [[1.0, 1.0]], gamma=0.5), {"eta": 1e-9}, "needs A8"),
-        (FiniteMDP(np.ones((1, 2, 1)), [[2.0, 1.0]], gamma=0.5), {"eta": 1e-9}, r"rewards in \[0, 1\]"),
+        (
+            FiniteMDP(np.ones((1, 2, 1)), [[2.0, 1.0]], gamma=0.5),
+            {"eta": 1e-9},
+            r"rewards in \[0, 1\]",
+        ),
     ],
 )
-def test_bound_for_every_t_refuses_what_it_is_not_about(mdp: FiniteMDP, settings: dict[str, Any], message: str) -> None:
+def test_bound_for_every_t_refuses_what_it_is_not_about(
+    mdp: FiniteMDP, settings: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
-        theory.nonasymptotic(plan(mdp, density="uniform", updates=2, record=theory.RECORD, **settings))
+        theory.nonasymptotic(
+            plan(mdp, density="uniform", updates=2, record=theory.RECORD, **settings)
+        )
 
 
 def test_projection_lemma_by_hand() -> None:
@@ -371,7 +458,9 @@ def test_projection_lemma_by_hand() -> None:
         ([0.5, 0.5], [0.0, 1.0], 1, "must exceed"),
     ],
 )
-def test_projection_lemma_refuses_bad_input(x: list[float], y: list[float], k: int, message: str) -> None:
+def test_projection_lemma_refuses_bad_input(
+    x: list[float], y: list[float], k: int, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         theory.projection_lemma(x, y, k)
 
@@ -387,7 +476,9 @@ def test_counterexample_direct_stops_half_way() -> None:
 
 
 def test_c4_is_not_necessary_on_each_mdp() -> None:
-    """With a wide enough gap the direct parametrization becomes optimal, although the weights are summable."""
+    """With a wide enough gap the direct parametrization becomes optimal, although the weights are
+    summable.
+    """
     found = theory.counterexample("direct", r2=0.0)
     assert found.proved == 0.0
     assert found.gap[-1] == pytest.approx(0.0, abs=1e-12)
@@ -415,7 +506,9 @@ def test_counterexample_refuses_bad_input(settings: dict[str, Any], message: str
 def test_check_reports_every_statement_once() -> None:
     mdp = dense(5)
     step, times = theory.nonasymptotic_step(mdp, 0.25), LOG_TIMES[LOG_TIMES <= 20_000]
-    run = plan(mdp, density="uniform", eta=step, updates=20_000, record=theory.RECORD, record_at=times)
+    run = plan(
+        mdp, density="uniform", eta=step, updates=20_000, record=theory.RECORD, record_at=times
+    )
     checks = theory.check(run)
     verdicts = {c.name: c.verdict for c in checks}
     assert len(verdicts) == len(checks)
@@ -436,17 +529,33 @@ def test_check_says_what_to_record() -> None:
 def test_check_survives_runs_with_hardly_any_record() -> None:
     for parametrization in ("direct", "softmax"):
         for times, updates in (([], 5), ([5], 5), ([0], 0)):
-            run = plan(chain(4), parametrization=parametrization, updates=updates, record=theory.RECORD, record_at=times)
-            assert named(run)["Theorem 1"].sentence == f"the run has {len(times)} recorded times; monotonicity takes two or more"
-    assert "no time" in named(plan(chain(4), updates=5, record=theory.RECORD, record_at=[]))["C7"].sentence
+            run = plan(
+                chain(4),
+                parametrization=parametrization,
+                updates=updates,
+                record=theory.RECORD,
+                record_at=times,
+            )
+            assert (
+                named(run)["Theorem 1"].sentence
+                == f"the run has {len(times)} recorded times; monotonicity takes two or more"
+            )
+    assert (
+        "no time"
+        in named(plan(chain(4), updates=5, record=theory.RECORD, record_at=[]))["C7"].sentence
+    )
 
 
 def test_finding_a_large_step_freezes_softmax_although_c4_holds() -> None:
-    checks = named(run := plan(chain(10), density="uniform", eta=1e5, updates=100, record=theory.RECORD))
+    checks = named(
+        run := plan(chain(10), density="uniform", eta=1e5, updates=100, record=theory.RECORD)
+    )
     assert (checks["C4"].verdict, checks["C4"].basis) == ("holds", "certified")
     assert checks["Exact arithmetic"].verdict == "fails"
     assert run.J_norm[-1] == pytest.approx(0.0, abs=1e-9)
     assert (
-        named(plan(chain(10), density="uniform", eta=10.0, updates=100, record=theory.RECORD))["Exact arithmetic"].verdict
+        named(plan(chain(10), density="uniform", eta=10.0, updates=100, record=theory.RECORD))[
+            "Exact arithmetic"
+        ].verdict
         == "holds"
     )

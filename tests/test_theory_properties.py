@@ -25,16 +25,27 @@ def mdps(draw: st.DrawFn, max_gamma: float = 0.99) -> FiniteMDP:
     n_states, n_actions = draw(st.integers(1, 5)), draw(st.integers(2, 4))
     rng = np.random.default_rng(seed)
     if draw(st.booleans()):
-        return garnet(n_states + 3, n_actions, 2, gamma=max(gamma, 0.3), seed=seed, goal=n_states + 2)
+        return garnet(
+            n_states + 3, n_actions, 2, gamma=max(gamma, 0.3), seed=seed, goal=n_states + 2
+        )
     P = rng.dirichlet(np.full(n_states, 0.3), size=(n_states, n_actions))
     P[P < 0.05] = 0.0
     P /= P.sum(axis=2, keepdims=True)
-    start = np.eye(n_states)[0] if draw(st.booleans()) else rng.dirichlet(np.ones(n_states)) / 2 + 0.5 / n_states
+    start = (
+        np.eye(n_states)[0]
+        if draw(st.booleans())
+        else rng.dirichlet(np.ones(n_states)) / 2 + 0.5 / n_states
+    )
     return FiniteMDP(P, rng.random((n_states, n_actions)), p0=start, gamma=gamma)
 
 
 @st.composite
-def runs(draw: st.DrawFn, parametrization: str, updates: int = 400, log_eta: tuple[float, float] = (-1, 4)) -> PlanRun:
+def runs(
+    draw: st.DrawFn,
+    parametrization: str,
+    updates: int = 400,
+    log_eta: tuple[float, float] = (-1, 4),
+) -> PlanRun:
     """A run with everything recorded: any density, a step size 10^log_eta over decades, any start."""
     mdp = draw(mdps())
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
@@ -43,7 +54,9 @@ def runs(draw: st.DrawFn, parametrization: str, updates: int = 400, log_eta: tup
     if kind == "array":
         density = rng.exponential(size=mdp.n_states) * 10.0 ** rng.integers(-3, 1, mdp.n_states)
     if kind == "random":
-        density = lambda t, mdp, pi, evaluation: np.random.default_rng(t).exponential(size=mdp.n_states)  # noqa: E731
+        density = lambda t, mdp, pi, evaluation: np.random.default_rng(t).exponential(
+            size=mdp.n_states
+        )  # noqa: E731
     o: Any = draw(st.sampled_from([0.01, 0.5, "1/t", "10/sqrt(t)"])) if kind == "mixture" else None
     pi0 = rng.dirichlet(np.ones(mdp.n_actions), size=mdp.n_states) if draw(st.booleans()) else None
     return plan(
@@ -95,7 +108,9 @@ def test_theorem_4_holds_with_the_states_ahead(run: PlanRun) -> None:
 
 @given(mdps(max_gamma=0.7), st.integers(0, 10**6), st.floats(0.05, 1.0))
 def test_bound_for_every_t(mdp: FiniteMDP, seed: int, share: float) -> None:
-    """With p0 > 0, at the theorem's step size and below; the printed constant and the smaller one that its proof gives."""
+    """With p0 > 0, at the theorem's step size and below; the printed constant and the smaller one
+    that its proof gives.
+    """
     rng = np.random.default_rng(seed)
     start = np.where(mdp.is_terminal, 0.0, rng.exponential(size=mdp.n_states) + 0.05)
     mdp = FiniteMDP(mdp.P, mdp.r, p0=start / start.sum(), gamma=mdp.gamma, terminal=mdp.terminal)
@@ -129,7 +144,9 @@ def test_projection_lemma(seed: int, n: int, size: float) -> None:
 
 @given(st.floats(0.05, 8.0), st.floats(1.2, 3.0), st.floats(0.0, 0.95), st.floats(0.05, 0.95))
 def test_summable_weights_leave_a_gap(c: float, alpha: float, r2: float, start: float) -> None:
-    soft = theory.counterexample("softmax", eta=f"{c:.6f}/t^{alpha:.6f}", r2=r2, start=start, updates=300)
+    soft = theory.counterexample(
+        "softmax", eta=f"{c:.6f}/t^{alpha:.6f}", r2=r2, start=start, updates=300
+    )
     assert soft.proved > 0
     assert (soft.gap >= soft.proved * (1 - 1e-9)).all()
     if soft.m < -2 * np.log(start):

@@ -21,9 +21,13 @@ each_convention = pytest.mark.parametrize("convention", ["published", "paper"])
 
 
 def project(x: Floats) -> Floats:
-    """The library's projection of the rows of x: one direct update from theta = 0 with step 1 and q = x."""
+    """The library's projection of the rows of x: one direct update from theta = 0 with step 1 and q
+    = x.
+    """
     pi = np.zeros_like(x)
-    PARAMETRIZATIONS["direct"](pi, pi, x.copy(), np.zeros(len(x)), np.ones(len(x)), 0.0, False, np.empty(x.shape[1]))
+    PARAMETRIZATIONS["direct"](
+        pi, pi, x.copy(), np.zeros(len(x)), np.ones(len(x)), 0.0, False, np.empty(x.shape[1])
+    )
     return pi
 
 
@@ -35,7 +39,9 @@ def project_by_bisection(x: Floats) -> Floats:
     return np.maximum(x - high, 0.0)
 
 
-rows = hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 50)), elements=st.floats(-100, 100))
+rows = hnp.arrays(
+    np.float64, st.tuples(st.integers(1, 4), st.integers(1, 50)), elements=st.floats(-100, 100)
+)
 
 
 @given(x=rows)
@@ -62,16 +68,21 @@ def test_projection_properties(x: Floats, shift: float) -> None:
 def test_projection_against_a_quadratic_program(n_actions: int) -> None:
     for x in np.random.default_rng(n_actions).normal(size=(5, n_actions)):
         found = optimize.minimize(
-            lambda p, x=x: ((p - x) ** 2).sum(), np.full(n_actions, 1 / n_actions), jac=lambda p, x=x: 2 * (p - x),
-            method="SLSQP", bounds=[(0, 1)] * n_actions,
+            lambda p, x=x: ((p - x) ** 2).sum(),
+            np.full(n_actions, 1 / n_actions),
+            jac=lambda p, x=x: 2 * (p - x),
+            method="SLSQP",
+            bounds=[(0, 1)] * n_actions,
             constraints={"type": "eq", "fun": lambda p: p.sum() - 1, "jac": np.ones_like},
             options={"ftol": 1e-14},
-        )  # fmt: skip
+        )
         np.testing.assert_allclose(project(x[None])[0], found.x, atol=1e-6)
 
 
 def complex_gradient(mdp: FiniteMDP, policy: Any, theta: Floats) -> Floats:
-    """dJ/dtheta of J = p0 (I - gamma P_pi)^-1 r_pi with pi = policy(theta), by complex steps: exact to rounding."""
+    """dJ/dtheta of J = p0 (I - gamma P_pi)^-1 r_pi with pi = policy(theta), by complex steps: exact
+    to rounding.
+    """
     P, r_next = dense_model(mdp)
     r = (P * r_next).sum(axis=2)
     gradient = np.empty_like(theta)
@@ -100,11 +111,24 @@ def test_softmax_pg_update_is_the_gradient_of_J(convention: str, seed: int) -> N
     pi0 = mdp.check_policy(random_policy(seed + 1, mdp, 2.0))
     eta = 0.7
     for engine in ("compiled", "reference"):
-        run = plan(mdp, density="pg", eta=eta, updates=1, pi0=pi0, convention=convention, record=["theta"], engine=engine)
+        run = plan(
+            mdp,
+            density="pg",
+            eta=eta,
+            updates=1,
+            pi0=pi0,
+            convention=convention,
+            record=["theta"],
+            engine=engine,
+        )
         step = np.diff(run.record("theta"), axis=0)[0] * size_of_density(mdp, pi0, convention) / eta
         gradient = complex_gradient(mdp, softmax, run.record("theta")[0])
         # rows of theta are shifted at will, and each row of the gradient sums to 0
-        np.testing.assert_allclose(step - step.mean(axis=1, keepdims=True), gradient, atol=1e-11 * (1 + abs(gradient).max()))
+        np.testing.assert_allclose(
+            step - step.mean(axis=1, keepdims=True),
+            gradient,
+            atol=1e-11 * (1 + abs(gradient).max()),
+        )
 
 
 @each_convention
@@ -114,31 +138,65 @@ def test_direct_pg_update_is_a_projected_gradient_step(convention: str, seed: in
     pi0 = mdp.check_policy(random_policy(seed + 1, mdp))
     gradient = complex_gradient(mdp, lambda pi: pi, pi0)
     v, q, d = naive(mdp, pi0)
-    np.testing.assert_allclose(gradient[~mdp.is_terminal], (d[:, None] * q)[~mdp.is_terminal], atol=1e-10 * (1 + abs(v).max()))
+    np.testing.assert_allclose(
+        gradient[~mdp.is_terminal],
+        (d[:, None] * q)[~mdp.is_terminal],
+        atol=1e-10 * (1 + abs(v).max()),
+    )
     eta = 0.3
-    run = plan(mdp, parametrization="direct", density="pg", eta=eta, updates=1, pi0=pi0, convention=convention)
+    run = plan(
+        mdp,
+        parametrization="direct",
+        density="pg",
+        eta=eta,
+        updates=1,
+        pi0=pi0,
+        convention=convention,
+    )
     moved = pi0 + eta * gradient / size_of_density(mdp, pi0, convention)
     expected = [project_by_bisection(row) for row in moved]
-    np.testing.assert_allclose(run.pi[~mdp.is_terminal], np.array(expected)[~mdp.is_terminal], atol=1e-10)
+    np.testing.assert_allclose(
+        run.pi[~mdp.is_terminal], np.array(expected)[~mdp.is_terminal], atol=1e-10
+    )
 
 
 @each_convention
 def test_entropy_term_by_its_formula(convention: str) -> None:
     mdp, lam, eta = random_mdp(8, 6, 4, 0.9), 0.2, 3.0
     pi0 = mdp.check_policy(random_policy(9, mdp))
-    run = plan(mdp, density="uniform", eta=eta, lam=lam, updates=1, pi0=pi0, convention=convention, record=["theta", "d"])
+    run = plan(
+        mdp,
+        density="uniform",
+        eta=eta,
+        lam=lam,
+        updates=1,
+        pi0=pi0,
+        convention=convention,
+        record=["theta", "d"],
+    )
     v, q, _ = naive(mdp, pi0)
     bonus = -lam * np.log(pi0)
     if convention == "paper":
         bonus -= (pi0 * bonus).sum(axis=1, keepdims=True)
-    expected = run.record("theta")[0] + eta * run.record("d")[0][:, None] * pi0 * (q + bonus - v[:, None])
+    expected = run.record("theta")[0] + eta * run.record("d")[0][:, None] * pi0 * (
+        q + bonus - v[:, None]
+    )
     np.testing.assert_allclose(run.pi, softmax(expected), atol=1e-12)
 
 
 def test_the_centred_entropy_term_is_the_gradient_of_the_entropy() -> None:
     mdp = FiniteMDP(np.ones((1, 3, 1)), np.zeros((1, 3)), gamma=0.0)
     pi0 = np.array([[0.7, 0.2, 0.1]])
-    run = plan(mdp, density="uniform", eta=1.0, lam=1.0, updates=1, pi0=pi0, convention="paper", record=["theta"])
+    run = plan(
+        mdp,
+        density="uniform",
+        eta=1.0,
+        lam=1.0,
+        updates=1,
+        pi0=pi0,
+        convention="paper",
+        record=["theta"],
+    )
     gradient = np.empty(3)
     for a in range(3):
         theta = np.log(pi0).astype(complex)
@@ -150,7 +208,9 @@ def test_the_centred_entropy_term_is_the_gradient_of_the_entropy() -> None:
 
 
 def test_exponentials_are_right_to_the_last_place() -> None:
-    x = np.concatenate([-np.linspace(0.0, 708.0, 200_001), -np.geomspace(1e-300, 1.0, 1000), [-0.0]])
+    x = np.concatenate(
+        [-np.linspace(0.0, 708.0, 200_001), -np.geomspace(1e-300, 1.0, 1000), [-0.0]]
+    )
     out = np.empty_like(x)
     exponentials(x, out)
     np.testing.assert_array_max_ulp(out, np.exp(x), maxulp=2)

@@ -1,9 +1,10 @@
-"""Write the page docs/figures.md, its pictures (docs/_static) and the numbers (docs/results) from a store.
+"""Write the page docs/figures.md, its pictures (docs/_static) and the numbers (docs/results) from a
+store.
 
 python docs/figures/paper.py STORE [FIGURE3.npz]
 
-Every panel that the store has; `jh figure all --store STORE` fills it. Figure 3 may come from `benchmarks/deep_study.py` instead,
-which trains all of its agents on a GPU.
+Every panel that the store has; `jh figure all --store STORE` fills it. Figure 3 may come from
+`benchmarks/deep_study.py` instead, which trains all of its agents on a GPU.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ def main() -> None:
         drawing(DOCS / "_static" / f"figure-{name}.png")
     for name, panel in PANELS.items():
         try:
-            curves = studied(panel, Path(sys.argv[2])) if name.startswith("3") and len(sys.argv) > 2 else read(panel, store)
+            curves = (
+                studied(panel, Path(sys.argv[2]))
+                if name.startswith("3") and len(sys.argv) > 2
+                else read(panel, store)
+            )
         except InputError as error:
             print(error)
             continue
@@ -79,13 +84,20 @@ def studied(panel: Panel, path: Path) -> Curves:
     found = {label: summarize(values, panel.statistic) for label, values in samples.items()}
     y, lo, hi = ({label: some[i] for label, some in found.items()} for i in range(3))
     runs = len(next(iter(samples.values())))
-    return Curves(panel, x, samples, y, lo, hi, {label: np.zeros(len(x)) for label in samples}, failures, runs)
+    return Curves(
+        panel, x, samples, y, lo, hi, {label: np.zeros(len(x)) for label in samples}, failures, runs
+    )
 
 
 def section(curves: Curves, claims: list[dict[str, str]]) -> str:
     panel = curves.panel
-    rows = [f"| {cell(one['claim'])} | **{one['verdict']}** | {cell(one['measured'])} |" for one in claims]
-    table = "\n".join(["| claim | verdict | measured |", "| --- | --- | --- |", *rows]) if rows else ""
+    rows = [
+        f"| {cell(one['claim'])} | **{one['verdict']}** | {cell(one['measured'])} |"
+        for one in claims
+    ]
+    table = (
+        "\n".join(["| claim | verdict | measured |", "| --- | --- | --- |", *rows]) if rows else ""
+    )
     image = f"```{{image}} _static/figure-{panel.name}.png\n:alt: Panel {panel.name}, {panel.title}\n:width: 680px\n```"
     return f"## {panel.name}: {cell(panel.title)} ({note(curves)})\n\n{image}\n\n{table}\n"
 
@@ -111,7 +123,9 @@ def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
                     median[i],
                     curves.censored[label][i],
                 )
-                writer.writerow([label, *(f"{value:.6g}" for value in values), len(curves.samples[label])])
+                writer.writerow(
+                    [label, *(f"{value:.6g}" for value in values), len(curves.samples[label])]
+                )
     (DOCS / "results" / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
 
 

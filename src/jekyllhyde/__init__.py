@@ -1,8 +1,9 @@
 """Reinforcement learning that plans where the policy does not go.
 
-The flat public API of the library after "Dr Jekyll and Mr Hyde: The Strange Case of Off-Policy Policy Updates" (NeurIPS 2021).
-Names are loaded when first used: importing the package imports neither plotting, nor JAX, nor Ray. It makes the environments of
-`jekyllhyde.envs` known to Gymnasium, where that is installed.
+The flat public API of the library after "Dr Jekyll and Mr Hyde: The Strange Case of Off-Policy
+Policy Updates" (NeurIPS 2021). Names are loaded when first used: importing the package imports
+neither plotting, nor JAX, nor Ray. It makes the environments of `jekyllhyde.envs` known to
+Gymnasium, where that is installed.
 """
 
 from __future__ import annotations

@@ -21,13 +21,22 @@ def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:
 
 def check_count(value: int, field: str, least: int) -> int:
     """`value` as an int of at least `least`."""
-    if not isinstance(value, (int, float, np.integer)) or isinstance(value, bool) or not float(value).is_integer() or value < least:
+    if (
+        not isinstance(value, (int, float, np.integer))
+        or isinstance(value, bool)
+        or not float(value).is_integer()
+        or value < least
+    ):
         raise InputError(f"{field} is {value!r}; it must be an integer of at least {least}")
     return int(value)
 
 
 def check_number(value: float, field: str, allowed: str, least: float = -np.inf) -> float:
     """`value` as a finite float of at least `least`; `allowed` says in words what it may be."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not (np.isfinite(value) and value >= least):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float, np.number))
+        or not (np.isfinite(value) and value >= least)
+    ):
         raise InputError(f"{field} is {value!r}; it must be {allowed}")
     return float(value)

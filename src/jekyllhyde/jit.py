@@ -1,10 +1,12 @@
 """Numba's compiler behind three typed decorators, so that every kernel is compiled the same way.
 
-`contract` lets the compiler fuse a*b + c, as C compilers do; a `reduction` may also split a sum into partial sums. No other
-liberty is taken with floating point. Kernels release the interpreter's lock: runs go in parallel on plain threads.
+`contract` lets the compiler fuse a*b + c, as C compilers do; a `reduction` may also split a sum
+into partial sums. No other liberty is taken with floating point. Kernels release the interpreter's
+lock: runs go in parallel on plain threads.
 
-Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a function that the kernel
-calls would go unnoticed; here the stamp is that of all files of the package.
+Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
+function that the kernel calls would go unnoticed; here the stamp is that of all files of the
+package.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ def kernel(function: F) -> F:
 def phase(function: F) -> F:
     """As `kernel`, and inlined into its caller by LLVM: for the phases of a loop.
 
-    A call, or inlining by Numba, counts references to every array argument: two locked memory operations each.
+    A call, or inlining by Numba, counts references to every array argument: two locked memory
+    operations each.
     """
     return _compile(function, {"contract"}, forceinline=True)
 
@@ -39,7 +42,9 @@ def reduction(function: F) -> F:
 
 
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options)(function)
+    compiled = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options
+    )(function)
     compiled._cache._cache_file._source_stamp = _stamp()
     return cast(F, compiled)
 

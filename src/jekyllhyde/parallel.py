@@ -20,7 +20,9 @@ def count_threads(threads: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_all(function: Callable[[Item], Outcome], items: Iterable[Item], threads: int | None = None) -> list[Outcome]:
+def run_all(
+    function: Callable[[Item], Outcome], items: Iterable[Item], threads: int | None = None
+) -> list[Outcome]:
     """The outcome of `function` for every item, in order; the first error stops what has not begun."""
     with ThreadPoolExecutor(count_threads(threads)) as pool:
         futures = [pool.submit(function, item) for item in items]

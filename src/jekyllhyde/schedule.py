@@ -7,8 +7,8 @@ One grammar, the same in Python, in files and on the command line:
     "10/sqrt(t)"        c / t^(1/2)
     "10/t^0.5"          c / t^alpha, any alpha > 0
 
-t is 1 at the first update. A callable t -> value is accepted wherever a schedule is. Probabilities (o_t, epsilon_t) are cut at 1:
-o_t = min(1, c / t^alpha).
+t is 1 at the first update. A callable t -> value is accepted wherever a schedule is. Probabilities
+(o_t, epsilon_t) are cut at 1: o_t = min(1, c / t^alpha).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _DECAY = re.compile(rf"({_NUMBER})\s*/\s*(?:(sqrt)\(\s*t\s*\)|t(?:{_POWER})?)")
 class Schedule:
     """c / t^alpha for t = 1, 2, ...; `function` replaces the formula when the user brings her own.
 
-    `sum_diverges` says whether the values sum to infinity over t (condition C4's question), None when it is not known.
+    `sum_diverges` says whether the values sum to infinity over t (condition C4's question), None
+    when it is not known.
     """
 
     c: float
@@ -90,17 +91,23 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
     except ValueError:
         c = math.nan
     if not math.isfinite(c):
-        raise InputError(f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"')
+        raise InputError(
+            f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"'
+        )
     if match is None:
         return Schedule(c)
     return Schedule(c, 0.5 if match[2] else float(match[3] or match[4] or 1.0))
 
 
 def probability(value: ScheduleLike, field: str) -> Schedule:
-    """Read a schedule of probabilities; a constant must lie in [0, 1], a decaying one is cut at 1 where it is used."""
+    """Read a schedule of probabilities; a constant must lie in [0, 1], a decaying one is cut at 1
+    where it is used.
+    """
     schedule = parse(value, field)
     if schedule.constant and not 0.0 <= schedule.c <= 1.0:
-        raise InputError(f"{field} is {schedule.c:g}; a constant {field} is a probability in [0, 1]")
+        raise InputError(
+            f"{field} is {schedule.c:g}; a constant {field} is a probability in [0, 1]"
+        )
     return schedule
 
 

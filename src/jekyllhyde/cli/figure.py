@@ -47,14 +47,20 @@ class Figure:
         names = chosen(self.panels, [*DRAWINGS, *PANELS])
         panels = [sized(PANELS[name], self.preset, self.runs) for name in names if name in PANELS]
         if self.lab.dry_run:
-            compute(self.lab, [panel.experiment for panel in panels], " ".join(panel.name for panel in panels))
+            compute(
+                self.lab,
+                [panel.experiment for panel in panels],
+                " ".join(panel.name for panel in panels),
+            )
             return 0
         folder = prepare_folder(self.out)
         report: dict[str, Any] = {}
         for name in names:
             if name in DRAWINGS:
                 DRAWINGS[name](folder / f"{name}.png", folder / f"{name}.pdf")
-                report[name] = {"files": [str(folder / f"{name}.{ending}") for ending in ("png", "pdf")]}
+                report[name] = {
+                    "files": [str(folder / f"{name}.{ending}") for ending in ("png", "pdf")]
+                }
                 continue
             panel = sized(PANELS[name], self.preset, self.runs)
             start = time.perf_counter()
@@ -63,9 +69,17 @@ class Figure:
             curves = read(panel, store)
             files = [str(path) for path in output.write(curves, folder)]
             claims = judge(curves)
-            report[name] = {"seconds": time.perf_counter() - start, "runs": curves.runs, "files": files, "claims": claims}
+            report[name] = {
+                "seconds": time.perf_counter() - start,
+                "runs": curves.runs,
+                "files": files,
+                "claims": claims,
+            }
             if not self.json:
-                show_claims(f"panel {name}: {panel.title}, {curves.runs} runs ({report[name]['seconds']:.1f} s)", claims)
+                show_claims(
+                    f"panel {name}: {panel.title}, {curves.runs} runs ({report[name]['seconds']:.1f} s)",
+                    claims,
+                )
         if self.json:
             print(json.dumps(report))
         else:
@@ -90,11 +104,18 @@ def chosen(wanted: tuple[str, ...], names: list[str]) -> list[str]:
     found: dict[str, None] = {}
     for one in wanted:
         meant = [
-            name for name in names if one in ("all", name) or (one.isdigit() and name.rstrip("abcdefghijklmnopqrstuvwxyz-") == one)
+            name
+            for name in names
+            if one in ("all", name)
+            or (one.isdigit() and name.rstrip("abcdefghijklmnopqrstuvwxyz-") == one)
         ]
         if not meant:
-            raise InputError(f"figure is {one!r}; it must be all, a figure's number, or one of {', '.join(names)}")
+            raise InputError(
+                f"figure is {one!r}; it must be all, a figure's number, or one of {', '.join(names)}"
+            )
         found |= dict.fromkeys(meant)
     if not found:
-        raise InputError(f"no figure is given; it must be all, a figure's number, or one of {', '.join(names)}")
+        raise InputError(
+            f"no figure is given; it must be all, a figure's number, or one of {', '.join(names)}"
+        )
     return list(found)

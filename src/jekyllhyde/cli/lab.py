@@ -1,4 +1,6 @@
-"""What `jh figure` and `jh sweep` share: where results are kept, who computes them, and what is said meanwhile."""
+"""What `jh figure` and `jh sweep` share: where results are kept, who computes them, and what is
+said meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Lab:
     """Only say what would be run, and how long it should take at most."""
 
 
-def compute(options: Lab, experiments: Sequence[Experiment], title: str, quiet: bool = False) -> Store | None:
+def compute(
+    options: Lab, experiments: Sequence[Experiment], title: str, quiet: bool = False
+) -> Store | None:
     """Compute what the store lacks; None after a dry run."""
     from jekyllhyde.lab import engine
     from jekyllhyde.lab.store import Store
@@ -42,30 +46,51 @@ def compute(options: Lab, experiments: Sequence[Experiment], title: str, quiet: 
     if options.dry_run:
         tasks, seconds = engine.calibrate(experiments, store, options.workers)
         runs = sum(len(some) for task in tasks for _, some in task.blocks)
-        wanted = sum(one.runs * len(one.cells) for one in {one.name: one for one in experiments}.values())
+        wanted = sum(
+            one.runs * len(one.cells) for one in {one.name: one for one in experiments}.values()
+        )
         print(
             f"{title}: {wanted - runs} of {wanted} runs are stored; {runs} runs in {len(tasks)} tasks, at most {duration(seconds)}"
         )
         return None
     for name, reason in store.damaged.items():
-        print(f"part {name} cannot be read ({reason}); it is set aside and computed again", file=sys.stderr)
+        print(
+            f"part {name} cannot be read ({reason}); it is set aside and computed again",
+            file=sys.stderr,
+        )
     with SweepProgress(title, quiet) as report:
         status = engine.run(
-            experiments, store, engine=options.engine, workers=options.workers, address=options.address, report=report
-        )  # fmt: skip
+            experiments,
+            store,
+            engine=options.engine,
+            workers=options.workers,
+            address=options.address,
+            report=report,
+        )
     if status.failed:
-        print(f"{title}: {status.failed} of {status.runs_done} runs failed; jh store ls shows where", file=sys.stderr)
+        print(
+            f"{title}: {status.failed} of {status.runs_done} runs failed; jh store ls shows where",
+            file=sys.stderr,
+        )
     return store
 
 
 def duration(seconds: float) -> str:
     """Seconds in words."""
     minutes, hours = seconds / 60, seconds / 3600
-    return f"{seconds:.0f} s" if seconds < 120 else f"{minutes:.0f} min" if minutes < 120 else f"{hours:.1f} h"
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{minutes:.0f} min"
+        if minutes < 120
+        else f"{hours:.1f} h"
+    )
 
 
 class SweepProgress:
-    """A bar with runs done, failures and time left; where there is no terminal, a line every minute."""
+    """A bar with runs done, failures and time left; where there is no terminal, a line every
+    minute.
+    """
 
     def __init__(self, title: str, quiet: bool = False) -> None:
         self.title, self.quiet = title, quiet
@@ -87,15 +112,30 @@ class SweepProgress:
         elif now - self.last > 60.0:
             self.last = now
             share = status.work_done / status.work if status.work else 1.0
-            left = f", about {duration((now - self.started) * (1 / share - 1))} left" if share > 0.02 else ""
+            left = (
+                f", about {duration((now - self.started) * (1 / share - 1))} left"
+                if share > 0.02
+                else ""
+            )
             print(text + left, file=sys.stderr, flush=True)
 
     def _show(self, text: str, status: Status) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         if self.bar is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeElapsedColumn(),
+                TimeRemainingColumn(),
+            )
             self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self.bar.start()
             self.task = self.bar.add_task(text, total=status.work)

@@ -28,7 +28,9 @@ class List:
             "domains": {
                 name: {
                     "about": (inspect.getdoc(domain) or "").split("\n")[0],
-                    "options": {p.name: p.default for p in inspect.signature(domain).parameters.values()},
+                    "options": {
+                        p.name: p.default for p in inspect.signature(domain).parameters.values()
+                    },
                 }
                 for name, domain in DOMAINS.items()
             },
@@ -44,11 +46,15 @@ class List:
             {
                 "domain": name,
                 "about": info["about"],
-                "options": ", ".join(f"{k}={v}" for k, v in info["options"].items() if k != "convention"),
+                "options": ", ".join(
+                    f"{k}={v}" for k, v in info["options"].items() if k != "convention"
+                ),
             }
             for name, info in described["domains"].items()  # type: ignore[attr-defined]
         ]
         show_table("domains (or a Gymnasium id with a known model, or a file)", rows)
         print(f"densities: {', '.join(DENSITIES)}\nparametrizations: {', '.join(PARAMETRIZATIONS)}")
-        print(f"schedules: {', '.join(described['schedules'])}\nconventions: published, paper\nfigures: {', '.join(PANELS)}")
+        print(
+            f"schedules: {', '.join(described['schedules'])}\nconventions: published, paper\nfigures: {', '.join(PANELS)}"
+        )
         return 0

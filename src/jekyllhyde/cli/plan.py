@@ -25,14 +25,18 @@ class Plan:
     """Run exact policy updates on a known model and show how the return grows."""
 
     problem: tyro.conf.Positional[str]
-    """chain, garnet, four_rooms, deep_sea, a Gymnasium id such as FrozenLake-v1, or a file written by FiniteMDP.save."""
+    """chain, garnet, four_rooms, deep_sea, a Gymnasium id such as FrozenLake-v1, or a file written
+    by FiniteMDP.save.
+    """
     options: Annotated[Problem, tyro.conf.arg(name="problem")] = field(default_factory=Problem)
     seed: int | None = None
     """Which random MDP (garnet)."""
     parametrization: str = "softmax"
     """How theta gives pi: direct or softmax."""
     density: tuple[str, ...] = ("pg",)
-    """Where pi is updated, d_t: pg, undiscounted, uniform, mixture; several of them make several runs, compared."""
+    """Where pi is updated, d_t: pg, undiscounted, uniform, mixture; several of them make several
+    runs, compared.
+    """
     o: str | None = None
     """Off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5."""
     eta: str = "1"
@@ -90,7 +94,17 @@ class Plan:
         if self.json:
             for one in summary:
                 one["checks"] = [asdict(statement) for statement in checks.get(one["series"], [])]
-            print(json.dumps({"problem": repr(mdp), "J_star": mdp.J_star, "seconds": seconds, "runs": summary, "files": files}))
+            print(
+                json.dumps(
+                    {
+                        "problem": repr(mdp),
+                        "J_star": mdp.J_star,
+                        "seconds": seconds,
+                        "runs": summary,
+                        "files": files,
+                    }
+                )
+            )
             return 0
         show_table(
             f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, optimal return {mdp.J_star:.6g}",
@@ -100,7 +114,10 @@ class Plan:
             from jekyllhyde.theory import table
 
             print(f"{label}\n{table(statements)}\n")
-        print(f"{sum(run.updates for run in runs)} updates in {seconds:.2f} s" + "".join(f"\n{file}" for file in files))
+        print(
+            f"{sum(run.updates for run in runs)} updates in {seconds:.2f} s"
+            + "".join(f"\n{file}" for file in files)
+        )
         return 0
 
 
@@ -113,7 +130,9 @@ def check_all(runs: list[PlanRun]) -> dict[str, list[Check]]:
 
 
 def check_times(updates: int, most: int = 1000) -> list[int]:
-    """When to record for the checks: every update of a short run, ever more sparsely along a long one."""
+    """When to record for the checks: every update of a short run, ever more sparsely along a long
+    one.
+    """
     if updates <= most:
         return list(range(max(updates, 0) + 1))
     return sorted({0, updates, *(round(updates ** (i / most)) for i in range(most))})
@@ -134,5 +153,9 @@ def summarize(run: PlanRun) -> dict[str, Any]:
         "solver": run.solver,
     }
     if run.target is not None:
-        summary |= {"target": run.target, "time_to_target": run.time_to_target, "censored": run.censored}
+        summary |= {
+            "target": run.target,
+            "time_to_target": run.time_to_target,
+            "censored": run.censored,
+        }
     return summary

@@ -15,10 +15,14 @@ from jekyllhyde.errors import InputError
 
 @dataclass(frozen=True)
 class Report:
-    """Write an interactive HTML report on stored runs of the paper's figures: charts, claims, differences, provenance."""
+    """Write an interactive HTML report on stored runs of the paper's figures: charts, claims,
+    differences, provenance.
+    """
 
     panels: tyro.conf.Positional[tuple[str, ...]] = ("all",)
-    """Panels such as 2a 11b, whole figures such as 5, or all; those that the store lacks runs for are listed as not made."""
+    """Panels such as 2a 11b, whole figures such as 5, or all; those that the store lacks runs for
+    are listed as not made.
+    """
     store: Path = Path("jh-store")
     """The store's folder."""
     preset: str = "paper"
@@ -41,7 +45,9 @@ class Report:
         made = [name for name in names if report.has(store, panels[name])]
         skipped = [name for name in names if name not in made]
         if not made:
-            raise InputError(f"store is {str(self.store)!r}; it lacks runs for {', '.join(skipped)}, make some with jh figure")
+            raise InputError(
+                f"store is {str(self.store)!r}; it lacks runs for {', '.join(skipped)}, make some with jh figure"
+            )
         curves = []
         with Progress(len(made), "panels") as advance:
             for name in made:
@@ -49,8 +55,19 @@ class Report:
                 advance(1)
         path = report.write(curves, self.out, store, skipped)
         if self.json:
-            print(json.dumps({"file": str(path), "runs": {one.panel.name: one.runs for one in curves}, "not_made": skipped}))
+            print(
+                json.dumps(
+                    {
+                        "file": str(path),
+                        "runs": {one.panel.name: one.runs for one in curves},
+                        "not_made": skipped,
+                    }
+                )
+            )
             return 0
-        print(f"panels: {', '.join(made)}" + (f"\nnot made, for lack of runs: {', '.join(skipped)}" if skipped else ""))
+        print(
+            f"panels: {', '.join(made)}"
+            + (f"\nnot made, for lack of runs: {', '.join(skipped)}" if skipped else "")
+        )
         print(path)
         return 0

@@ -17,7 +17,10 @@ def show_table(title: str, rows: list[dict[str, Any]]) -> None:
     for name, value in rows[0].items():
         table.add_column(name, justify="left" if isinstance(value, str) else "right")
     for row in rows:
-        cells = ("yes" if v is True else "no" if v is False else "-" if v is None else v for v in row.values())
+        cells = (
+            "yes" if v is True else "no" if v is False else "-" if v is None else v
+            for v in row.values()
+        )
         table.add_row(*(f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in cells))
     Console().print(table)
 
@@ -41,7 +44,13 @@ class Progress:
         self.done += count
         if self.bar is None and sys.stderr.isatty() and time.perf_counter() - self.started > 1.0:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                TextColumn,
+                TimeElapsedColumn,
+                TimeRemainingColumn,
+            )
             from rich.progress import Progress as Bar
 
             columns = (

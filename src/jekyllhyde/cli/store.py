@@ -17,12 +17,16 @@ ACTIONS = ("ls", "show", "verify", "merge")
 
 @dataclass(frozen=True)
 class StoreCommand:
-    """Look into a store: `ls`, `show ID`, `verify`, or `merge FOLDER` (take over another store's runs)."""
+    """Look into a store: `ls`, `show ID`, `verify`, or `merge FOLDER` (take over another store's
+    runs).
+    """
 
     action: tyro.conf.Positional[str]
     """ls, show, verify or merge."""
     what: tyro.conf.Positional[str] = ""
-    """For show: a cell's id or digest, or the beginning of one. For merge: the other store's folder."""
+    """For show: a cell's id or digest, or the beginning of one. For merge: the other store's
+    folder.
+    """
     store: Path = Path("jh-store")
     """The store's folder."""
     set_aside: bool = False
@@ -36,7 +40,9 @@ class StoreCommand:
 
         check_choice(self.action, "action", ACTIONS)
         store = Store.open(self.store)
-        return {"ls": self.ls, "show": self.show, "verify": self.verify, "merge": self.merge}[self.action](store)
+        return {"ls": self.ls, "show": self.show, "verify": self.verify, "merge": self.merge}[
+            self.action
+        ](store)
 
     def ls(self, store: Any) -> int:
         """Cells, runs and failures per experiment."""
@@ -45,7 +51,9 @@ class StoreCommand:
         for held in store.parts.values():
             for one in held:
                 name = one.id.split("/")[0]
-                row = found.setdefault(name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0})
+                row = found.setdefault(
+                    name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0}
+                )
                 cells.setdefault(name, set()).add(one.cell)
                 row["runs"] += one.last - one.first
                 row["failed"] += one.failed
@@ -64,19 +72,33 @@ class StoreCommand:
         """One cell: its settings, its runs, who made them."""
         known = {one.cell: one.id for held in store.parts.values() for one in held}
         matching = {cell: name for cell, name in known.items() if self.what in (cell, name)} or {
-            cell: name for cell, name in known.items() if self.what and (cell.startswith(self.what) or name.startswith(self.what))
+            cell: name
+            for cell, name in known.items()
+            if self.what and (cell.startswith(self.what) or name.startswith(self.what))
         }
         if not matching:
-            raise InputError(f"no cell of {str(self.store)!r} is called {self.what!r}; jh store ls lists the experiments")
+            raise InputError(
+                f"no cell of {str(self.store)!r} is called {self.what!r}; jh store ls lists the experiments"
+            )
         if len(matching) > 1:
             for digest, name in sorted(matching.items(), key=lambda item: item[1]):
                 print(digest, name)
             return 0
         digest, name = next(iter(matching.items()))
         rows = store.table([digest]).to_pylist()
-        made = [store.provenance(part) for part, held in sorted(store.parts.items()) if any(one.cell == digest for one in held)]
-        about = {"cell": digest, "id": name, "settings": json.loads(rows[0]["settings"]), "runs": len(rows), "made": made,
-                 "failures": {row["run"]: row["failure"] for row in rows if row["failure"] is not None}}  # fmt: skip
+        made = [
+            store.provenance(part)
+            for part, held in sorted(store.parts.items())
+            if any(one.cell == digest for one in held)
+        ]
+        about = {
+            "cell": digest,
+            "id": name,
+            "settings": json.loads(rows[0]["settings"]),
+            "runs": len(rows),
+            "made": made,
+            "failures": {row["run"]: row["failure"] for row in rows if row["failure"] is not None},
+        }
         print(json.dumps(about, indent=None if self.json else 1))
         return 0
 
@@ -88,7 +110,11 @@ class StoreCommand:
         if wrong and self.set_aside:
             for path in store.set_aside(wrong):
                 print(f"moved to {path}")
-        print(f"{len(store.parts)} parts read, {len(wrong)} damaged" if wrong else f"{len(store.parts)} parts, all whole")
+        print(
+            f"{len(store.parts)} parts read, {len(wrong)} damaged"
+            if wrong
+            else f"{len(store.parts)} parts, all whole"
+        )
         return 1 if wrong else 0
 
     def merge(self, store: Any) -> int:

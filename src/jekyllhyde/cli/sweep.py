@@ -47,16 +47,32 @@ class Sweep:
         points = range(len(curves.x)) if curves.panel.kind != "curve" else [len(curves.x) - 1]
         rows = [
             {
-                "series": label, curves.panel.xlabel: float(curves.x[i]), "mean": float(curves.y[label][i]),
-                "lo": float(curves.lo[label][i]), "hi": float(curves.hi[label][i]), "censored": float(curves.censored[label][i]),
+                "series": label,
+                curves.panel.xlabel: float(curves.x[i]),
+                "mean": float(curves.y[label][i]),
+                "lo": float(curves.lo[label][i]),
+                "hi": float(curves.hi[label][i]),
+                "censored": float(curves.censored[label][i]),
             }
             for label in curves.y
             for i in points
-        ]  # fmt: skip
+        ]
         if self.json:
             failed = sum(curves.failures.values())
-            print(json.dumps({"name": experiment.name, "runs": curves.runs, "failed": failed, "points": rows, "files": files}))
+            print(
+                json.dumps(
+                    {
+                        "name": experiment.name,
+                        "runs": curves.runs,
+                        "failed": failed,
+                        "points": rows,
+                        "files": files,
+                    }
+                )
+            )
             return 0
-        show_table(f"{experiment.name}: {curves.panel.ylabel} ({curves.runs} runs, 95 % intervals)", rows)
+        show_table(
+            f"{experiment.name}: {curves.panel.ylabel} ({curves.runs} runs, 95 % intervals)", rows
+        )
         print("\n".join(files))
         return 0

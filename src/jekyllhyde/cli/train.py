@@ -1,5 +1,5 @@
-"""`jh train`: agents that learn from samples: tabular ones on a known model or step by step on a Gymnasium environment, and, on
-the library's own environments, agents with networks (`train_deep`).
+"""`jh train`: agents that learn from samples: tabular ones on a known model or step by step on a
+Gymnasium environment, and, on the library's own environments, agents with networks (`train_deep`).
 """
 
 from __future__ import annotations
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agent:
-    """Options of the agent; those left out take the convention's value, and each agent takes its own."""
+    """Options of the agent; those left out take the convention's value, and each agent takes its
+    own.
+    """
 
     epsilon: str | None = None
-    """epsilon_t, probability that Hyde leads the next trajectory: 100/t, 10/sqrt(t), 0.1 (jekyll-hyde)."""
+    """epsilon_t, probability that Hyde leads the next trajectory: 100/t, 10/sqrt(t), 0.1
+    (jekyll-hyde).
+    """
     o: str | None = None
     """o_t, probability that a sample comes from Hyde's buffer (jekyll-hyde)."""
     hyde: str | None = None
@@ -62,19 +66,24 @@ class Agent:
 
 @dataclass(frozen=True)
 class Train:
-    """Let an agent learn from samples, many runs at once, with exact evaluation where the model is known.
+    """Let an agent learn from samples, many runs at once, with exact evaluation where the model is
+    known.
 
-    Tabular agents take the problems chain, garnet, four_rooms, deep_sea, files and Gymnasium ids; agents with networks take the
-    environments FourRooms-v0, Chain-v0, Garnet-v0 and DeepSea-v0.
+    Tabular agents take the problems chain, garnet, four_rooms, deep_sea, files and Gymnasium ids;
+    agents with networks take the environments FourRooms-v0, Chain-v0, Garnet-v0 and DeepSea-v0.
     """
 
     problem: tyro.conf.Positional[str]
-    """chain, garnet, four_rooms, deep_sea, a file written by FiniteMDP.save, a Gymnasium id such as Taxi-v4, or FourRooms-v0."""
+    """chain, garnet, four_rooms, deep_sea, a file written by FiniteMDP.save, a Gymnasium id such as
+    Taxi-v4, or FourRooms-v0.
+    """
     options: Annotated[Problem, tyro.conf.arg(name="problem")] = field(default_factory=Problem)
     agent_options: Annotated[Agent, tyro.conf.arg(name="agent")] = field(default_factory=Agent)
     deep: Annotated[Deep, tyro.conf.arg(name="deep")] = field(default_factory=Deep)
     agent: str = "jekyll-hyde"
-    """jekyll-hyde (Algorithm 3) or on-policy (Algorithm 2); networks: jekyll-hyde (Algorithm 4), ddqn, sac, ddqn-rnd, sac-rnd."""
+    """jekyll-hyde (Algorithm 3) or on-policy (Algorithm 2); networks: jekyll-hyde (Algorithm 4),
+    ddqn, sac, ddqn-rnd, sac-rnd.
+    """
     trajectories: int | None = None
     """Trajectories per run, on a known model (default: 10000)."""
     steps: int | None = None
@@ -110,12 +119,27 @@ class Train:
         folder = None if self.out is None else prepare_folder(self.out)
         on_environment = "-v" in self.problem and not Path(self.problem).exists()
         start = time.perf_counter()
-        summary, files = self.on_environment(folder) if on_environment else self.on_model(agent, folder)
+        summary, files = (
+            self.on_environment(folder) if on_environment else self.on_model(agent, folder)
+        )
         seconds = time.perf_counter() - start
         if self.json:
-            print(json.dumps({"problem": self.problem, "agent": agent.settings, "seconds": seconds, **summary, "files": files}))
+            print(
+                json.dumps(
+                    {
+                        "problem": self.problem,
+                        "agent": agent.settings,
+                        "seconds": seconds,
+                        **summary,
+                        "files": files,
+                    }
+                )
+            )
             return 0
-        show_table(f"{agent.name} on {self.problem} (mean and 95 % interval over {summary['runs']} runs)", summary["measured"])
+        show_table(
+            f"{agent.name} on {self.problem} (mean and 95 % interval over {summary['runs']} runs)",
+            summary["measured"],
+        )
         for run, reason in summary["failures"].items():
             print(f"run {run} failed: {reason}")
         print(f"{summary['work']} in {seconds:.2f} s" + "".join(f"\n{file}" for file in files))
@@ -129,16 +153,27 @@ class Train:
         """The agent with those options that were given; options of another agent are refused."""
         from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
 
-        kinds: dict[str, type[TabularAgent]] = {"jekyll-hyde": TabularJekyllHyde, "on-policy": TabularOnPolicy}
+        kinds: dict[str, type[TabularAgent]] = {
+            "jekyll-hyde": TabularJekyllHyde,
+            "on-policy": TabularOnPolicy,
+        }
         kind = kinds[check_choice(self.agent, "agent", kinds)]
-        given = {name: value for name, value in asdict(self.agent_options).items() if value is not None}
+        given = {
+            name: value for name, value in asdict(self.agent_options).items() if value is not None
+        }
         allowed = [f.name for f in fields(kind) if f.init]
         for name in given:
             if name not in allowed:
-                raise InputError(f"{self.agent} does not take {name}; it takes {', '.join(allowed)}")
-        return kind(**given, convention=self.convention, gamma=self.options.gamma or 0.99, seed=seed)
+                raise InputError(
+                    f"{self.agent} does not take {name}; it takes {', '.join(allowed)}"
+                )
+        return kind(
+            **given, convention=self.convention, gamma=self.options.gamma or 0.99, seed=seed
+        )
 
-    def on_model(self, agent: TabularAgent, folder: Path | None) -> tuple[dict[str, Any], list[str]]:
+    def on_model(
+        self, agent: TabularAgent, folder: Path | None
+    ) -> tuple[dict[str, Any], list[str]]:
         """All runs at once on a known model, evaluated exactly."""
         from jekyllhyde.mdp.problem import make
         from jekyllhyde.tabular import output
@@ -146,27 +181,51 @@ class Train:
         from jekyllhyde.tabular.result import interval
 
         if self.steps is not None:
-            raise InputError(f"steps is given, but {self.problem} has a known model; give trajectories")
-        trajectories = check_count(10_000 if self.trajectories is None else self.trajectories, "trajectories", 1)
+            raise InputError(
+                f"steps is given, but {self.problem} has a known model; give trajectories"
+            )
+        trajectories = check_count(
+            10_000 if self.trajectories is None else self.trajectories, "trajectories", 1
+        )
         count, runs = check_count(self.mdps, "mdps", 1), self.n_runs()
         given = asdict(self.options) | {"convention": self.convention}
         if self.problem == "garnet":
-            mdps = [make("garnet", **given, seed=check_count(self.mdp_seed, "mdp_seed", 0) + i) for i in range(count)]
+            mdps = [
+                make("garnet", **given, seed=check_count(self.mdp_seed, "mdp_seed", 0) + i)
+                for i in range(count)
+            ]
         elif count > 1:
             raise InputError(f"mdps is {count}, but {self.problem} is not random; give runs")
         else:
             mdps = [make(self.problem, **given)]
         with Progress(count * runs * trajectories, self.problem) as advance:
             result = learn(
-                mdps, agent, trajectories=trajectories, runs=runs, seed=self.seed, target=self.target, progress=advance
-            )  # fmt: skip
-        measured = [row(f"J_norm {name}", *interval(output.final(result, name))[:4]) for name in ("global", "jekyll")]
+                mdps,
+                agent,
+                trajectories=trajectories,
+                runs=runs,
+                seed=self.seed,
+                target=self.target,
+                progress=advance,
+            )
+        measured = [
+            row(f"J_norm {name}", *interval(output.final(result, name))[:4])
+            for name in ("global", "jekyll")
+        ]
         if self.target is not None:
             times = result.summary(self.target)
-            measured += [row(f"trajectories to {self.target:g}", *times[:4]), row("share censored", times.censored)]
+            measured += [
+                row(f"trajectories to {self.target:g}", *times[:4]),
+                row("share censored", times.censored),
+            ]
         files = [] if folder is None else output.write(result, folder)
         work = f"{int(result.steps.max(axis=1).sum())} steps"
-        return {"runs": result.runs, "measured": measured, "failures": result.failures, "work": work}, files
+        return {
+            "runs": result.runs,
+            "measured": measured,
+            "failures": result.failures,
+            "work": work,
+        }, files
 
     def on_environment(self, folder: Path | None) -> tuple[dict[str, Any], list[str]]:
         """One agent per run, step by step on the environment."""
@@ -178,7 +237,9 @@ class Train:
 
         for name, value in {"trajectories": self.trajectories, "target": self.target}.items():
             if value is not None:
-                raise InputError(f"{name} is given, but {self.problem} is learned step by step; give steps")
+                raise InputError(
+                    f"{name} is given, but {self.problem} is learned step by step; give steps"
+                )
         steps = check_count(100_000 if self.steps is None else self.steps, "steps", 1)
         runs = self.n_runs()
         episodes, policies = [], []
@@ -187,7 +248,9 @@ class Train:
                 agent = self.make_agent(self.seed + run)
                 episodes.append(agent.learn(make_environment(self.problem), steps, advance))
                 policies.append(agent.pi)
-        last = [float(np.mean(one.returns[-100:])) if len(one.returns) else np.nan for one in episodes]
+        last = [
+            float(np.mean(one.returns[-100:])) if len(one.returns) else np.nan for one in episodes
+        ]
         measured = [row("return, last 100 episodes", *interval(np.array(last))[:4])]
         try:
             mdp = from_gymnasium(self.problem, gamma=self.options.gamma or 0.99)
@@ -195,20 +258,34 @@ class Train:
             mdp = None  # without a model there is no exact value
         if mdp is not None:
             J = np.array([mdp.evaluate(greedy(pi, mdp.n_states)).J for pi in policies])
-            measured += [row("J of the greedy policy, exact", *interval(J)[:4]), row("J of the optimum", mdp.J_star)]
+            measured += [
+                row("J of the greedy policy, exact", *interval(J)[:4]),
+                row("J of the optimum", mdp.J_star),
+            ]
         files = [] if folder is None else output.write_episodes(episodes, folder)
-        return {"runs": runs, "measured": measured, "failures": {}, "work": f"{runs * steps} steps"}, files
+        return {
+            "runs": runs,
+            "measured": measured,
+            "failures": {},
+            "work": f"{runs * steps} steps",
+        }, files
 
 
 def row(
-    quantity: str, mean: float, lo: float | None = None, hi: float | None = None, median: float | None = None
+    quantity: str,
+    mean: float,
+    lo: float | None = None,
+    hi: float | None = None,
+    median: float | None = None,
 ) -> dict[str, Any]:
     """One line of the table."""
     return {"quantity": quantity, "mean": mean, "lo": lo, "hi": hi, "median": median}
 
 
 def greedy(pi: Floats, n_states: int) -> Floats:
-    """The greedy policy of `pi`, with a row for the terminal state that the imported model may have added."""
+    """The greedy policy of `pi`, with a row for the terminal state that the imported model may have
+    added.
+    """
     import numpy as np
 
     actions = np.append(pi.argmax(axis=1), np.zeros(n_states - len(pi), dtype=int))

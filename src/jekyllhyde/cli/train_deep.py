@@ -1,4 +1,6 @@
-"""`jh train` with networks: the paper's deep agents on the library's environments, all seeds in one compiled call."""
+"""`jh train` with networks: the paper's deep agents on the library's environments, all seeds in one
+compiled call.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
     from jekyllhyde.cli.train import Train
     from jekyllhyde.deep import TrainResult
 
-DOMAINS = {"FourRooms-v0": "four_rooms", "Chain-v0": "chain", "Garnet-v0": "garnet", "DeepSea-v0": "deep_sea"}
+DOMAINS = {
+    "FourRooms-v0": "four_rooms",
+    "Chain-v0": "chain",
+    "Garnet-v0": "garnet",
+    "DeepSea-v0": "deep_sea",
+}
 AGENTS = ("jekyll-hyde", "ddqn", "sac", "ddqn-rnd", "sac-rnd")
 TICKS = 1000  # of the progress bar
 CORE_RATE = 1000.0  # steps per second of J&H on one core, and on an H200 by number of seeds
@@ -24,14 +31,16 @@ GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
 
 @dataclass(frozen=True)
 class Deep:
-    """Options of agents with networks (Algorithm 4 and its baselines), on FourRooms-v0, Chain-v0, Garnet-v0 and DeepSea-v0.
+    """Options of agents with networks (Algorithm 4 and its baselines), on FourRooms-v0, Chain-v0,
+    Garnet-v0 and DeepSea-v0.
 
-    Those left out take the configuration's value, and each agent takes its own; eta, eta_c, batch (K) and capacity are shared with
-    the tabular agents.
+    Those left out take the configuration's value, and each agent takes its own; eta, eta_c, batch
+    (K) and capacity are shared with the tabular agents.
     """
 
     config: str | None = None
-    """recommended (the default), published (as the figure was made) or paper (the text, literally)."""
+    """recommended (the default), published (as the figure was made) or paper (the text, literally).
+    """
     seeds: int | None = None
     """Runs, each with its own seed (default: 10)."""
     episodes: int | None = None
@@ -39,8 +48,8 @@ class Deep:
     device: str | None = None
     """cpu or gpu; JAX's own choice by default."""
     actor_rule: str | None = None
-    """Update of the actor (jekyll-hyde): paper, published, normalized_advantage, natural_gradient, mirror_step, cross_entropy,
-    soft_cross_entropy or modified_cross_entropy."""
+    """Update of the actor (jekyll-hyde): paper, published, normalized_advantage, natural_gradient,
+    mirror_step, cross_entropy, soft_cross_entropy or modified_cross_entropy."""
     epsilon_1: float | None = None
     """epsilon_1, scale of epsilon_t: steps (jekyll-hyde), or episodes (ddqn)."""
     schedule: str | None = None
@@ -76,7 +85,9 @@ class Deep:
     critics: int | None = None
     """Critics, of which the smallest counts (jekyll-hyde)."""
     fifo: bool | None = None
-    """Jekyll's half of the batch is F, the last K transitions, instead of a draw from all (jekyll-hyde)."""
+    """Jekyll's half of the batch is F, the last K transitions, instead of a draw from all
+    (jekyll-hyde).
+    """
     fresh_critic: bool | None = None
     """The actor sees q after the critic's update (jekyll-hyde)."""
     trained_embedding: bool | None = None
@@ -101,13 +112,22 @@ class Deep:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-DEFAULTS: dict[str, Any] = {"config": "recommended", "seeds": 10, "episodes": 500, "device": None}  # of what is not the agent's own
+DEFAULTS: dict[str, Any] = {
+    "config": "recommended",
+    "seeds": 10,
+    "episodes": 500,
+    "device": None,
+}  # of what is not the agent's own
 SHARED = ("eta", "eta_c", "batch", "capacity")  # with the tabular agents
 
 
 def is_deep(problem: str, agent: str) -> bool:
-    """Whether networks are meant: on the library's own environments, and with agents that have no tabular form."""
-    return problem.removeprefix("jekyllhyde/") in DOMAINS or (agent in AGENTS and agent != "jekyll-hyde")
+    """Whether networks are meant: on the library's own environments, and with agents that have no
+    tabular form.
+    """
+    return problem.removeprefix("jekyllhyde/") in DOMAINS or (
+        agent in AGENTS and agent != "jekyll-hyde"
+    )
 
 
 def run_deep(command: Train) -> int:
@@ -115,7 +135,9 @@ def run_deep(command: Train) -> int:
     try:
         from jekyllhyde import deep
     except ImportError as error:
-        raise InputError(f"agents with networks need {error.name}; install jekyllhyde[deep]") from None
+        raise InputError(
+            f"agents with networks need {error.name}; install jekyllhyde[deep]"
+        ) from None
     from jekyllhyde.deep.training import HORIZON, HORIZONS
     from jekyllhyde.mdp.problem import make
     from jekyllhyde.planning.output import prepare_folder
@@ -125,7 +147,9 @@ def run_deep(command: Train) -> int:
     name = _domain(command.problem)
     run = DEFAULTS | {key: value for key, value in command.deep.given().items() if key in DEFAULTS}
     own = {key: value for key, value in command.deep.given().items() if key not in DEFAULTS}
-    own |= {key: value for key in SHARED if (value := getattr(command.agent_options, key)) is not None}
+    own |= {
+        key: value for key in SHARED if (value := getattr(command.agent_options, key)) is not None
+    }
     domain = {key: value for key, value in asdict(command.options).items() if value is not None}
     mdp = make(name, **domain, **({"seed": command.mdp_seed} if name == "garnet" else {}))
     config = deep.configure(agent, run["config"], level=domain.get("level", 1), **own)
@@ -133,17 +157,33 @@ def run_deep(command: Train) -> int:
     start = time.perf_counter()
     with Progress(TICKS, f"{command.agent} on {name}") as advance:
         result = deep.train(
-            mdp, agent, seeds=run["seeds"], episodes=run["episodes"], config=config, seed=command.seed, device=run["device"],
-            horizon=HORIZONS.get(name, HORIZON), progress=_ticks(advance),
-        )  # fmt: skip
+            mdp,
+            agent,
+            seeds=run["seeds"],
+            episodes=run["episodes"],
+            config=config,
+            seed=command.seed,
+            device=run["device"],
+            horizon=HORIZONS.get(name, HORIZON),
+            progress=_ticks(advance),
+        )
     seconds = time.perf_counter() - start
     files = [] if folder is None else _write(result, folder, name, domain)
     summary = _summary(result)
     if command.json:
-        report = {"problem": command.problem, "agent": command.agent, **run, "device": result.device, "seconds": seconds}
+        report = {
+            "problem": command.problem,
+            "agent": command.agent,
+            **run,
+            "device": result.device,
+            "seconds": seconds,
+        }
         print(json.dumps({**report, "measured": summary, "files": files}))
         return 0
-    show_table(f"{command.agent} ({run['config']}) on {mdp.name}: {run['seeds']} seeds, {run['episodes']} episodes", summary)
+    show_table(
+        f"{command.agent} ({run['config']}) on {mdp.name}: {run['seeds']} seeds, {run['episodes']} episodes",
+        summary,
+    )
     print(f"{int(result.step[:, -1].sum())} steps in {seconds:.1f} s, compilation included")
     print(device_sentence(result.device, run["seeds"]))
     print("".join(f"{file}\n" for file in files), end="")
@@ -154,14 +194,24 @@ def _domain(problem: str) -> str:
     """The domain behind an environment's id, or behind its own name."""
     name = problem.removeprefix("jekyllhyde/")
     if name not in DOMAINS and name not in DOMAINS.values():
-        raise InputError(f"problem is {problem!r}; agents with networks train on {', '.join(DOMAINS)}, and elsewhere from Python")
+        raise InputError(
+            f"problem is {problem!r}; agents with networks train on {', '.join(DOMAINS)}, and elsewhere from Python"
+        )
     return DOMAINS.get(name, name)
 
 
 def _refuse_tabular(command: Train) -> None:
     """Options that only tabular agents take are refused rather than ignored."""
-    given = {key: value for key, value in asdict(command.agent_options).items() if value is not None and key not in SHARED}
-    given |= {key: value for key in ("trajectories", "steps", "target", "runs") if (value := getattr(command, key)) is not None}
+    given = {
+        key: value
+        for key, value in asdict(command.agent_options).items()
+        if value is not None and key not in SHARED
+    }
+    given |= {
+        key: value
+        for key in ("trajectories", "steps", "target", "runs")
+        if (value := getattr(command, key)) is not None
+    }
     for name in given:
         raise InputError(
             f"{name} is given, but {command.agent} on {command.problem} learns with networks; it takes seeds and episodes"
@@ -197,7 +247,10 @@ def _summary(result: TrainResult) -> list[dict[str, Any]]:
     solved = result.solved()
     first = result.episode[solved.argmax(1)][solved.any(1)]
     rows = [row("score, ten greedy episodes", *interval(result.score[:, -1])[:4])]
-    rows += [row("score, exact", *interval(result.exact_score[:, -1])[:4]), row("optimum", result.optimum)]
+    rows += [
+        row("score, exact", *interval(result.exact_score[:, -1])[:4]),
+        row("optimum", result.optimum),
+    ]
     rows.append(row("share of seeds within 0.5 of it", float(solved[:, -1].mean())))
     if len(first):
         rows.append(row("first there, episodes", *interval(first)[:4]))
@@ -205,11 +258,17 @@ def _summary(result: TrainResult) -> list[dict[str, Any]]:
 
 
 def device_sentence(used: str, seeds: int) -> str:
-    """Which device ran, and which kind is the faster for this many seeds, by what was measured once (benchmarks/deep_study.py)."""
+    """Which device ran, and which kind is the faster for this many seeds, by what was measured once
+    (benchmarks/deep_study.py).
+    """
     import numpy as np
 
     cores = min(seeds, os.cpu_count() or 1)
     gpu = np.interp(np.log(seeds), np.log(list(GPU_RATES)), list(GPU_RATES.values()))
     cpu = CORE_RATE * cores
-    faster = f"an H200 GPU is about {gpu / cpu:.0f} times as fast as" if gpu > 1.5 * cpu else "an H200 GPU is no faster than"
+    faster = (
+        f"an H200 GPU is about {gpu / cpu:.0f} times as fast as"
+        if gpu > 1.5 * cpu
+        else "an H200 GPU is no faster than"
+    )
     return f"device: {used}; for {seeds} seeds {faster} {cores} CPU cores"

@@ -1,7 +1,9 @@
-"""Deep reinforcement learning (Section 4.4, Appendix F): Dr Jekyll and Mr Hyde beside Double DQN and soft actor-critic.
+"""Deep reinforcement learning (Section 4.4, Appendix F): Dr Jekyll and Mr Hyde beside Double DQN
+and soft actor-critic.
 
-`train` and `sweep` compile whole training runs on the library's domains; `JekyllHyde`, `DoubleDQN` and `DiscreteSAC` learn in any
-Gymnasium environment with discrete actions. Needs the extra `deep` (JAX, Equinox, Optax, safetensors).
+`train` and `sweep` compile whole training runs on the library's domains; `JekyllHyde`, `DoubleDQN`
+and `DiscreteSAC` learn in any Gymnasium environment with discrete actions. Needs the extra `deep`
+(JAX, Equinox, Optax, safetensors).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The actor's update by name: what Dr Jekyll's logits do in a state, given the critic's q there.
 
-A rule is a function of `logits` [N, A], `q` [N, A] and a `temperature` to the loss [N] of each state; q is a constant in it, and so
-is what stands in square brackets. With a* the action of the largest q and v = sum_a pi(a) q(a), minus the gradient on the logits:
+A rule is a function of `logits` [N, A], `q` [N, A] and a `temperature` to the loss [N] of each
+state; q is a constant in it, and so is what stands in square brackets. With a* the action of the
+largest q and v = sum_a pi(a) q(a), minus the gradient on the logits:
 
     paper                    pi(a) (q(a) - v)                            Algorithm 4: the expected update, loss - sum_a pi(a) q(a)
     published                loss - mean_a pi(a) [q(a) - pi(a) q(a)]     as the figure was made
@@ -12,10 +13,12 @@ is what stands in square brackets. With a* the action of the largest q and v = s
     soft_cross_entropy       softmax(q / temperature)(a) - pi(a)         the same, towards a soft greedy policy
     modified_cross_entropy   (1 - pi(a*)) (1(a = a*) - 1(a != a*) / (A - 1))
 
-The first three switch off where pi(a) is small: a policy that has committed itself to a wrong action hardly unlearns it, however
-large the advantage of another (the paper's factor pi (1 - pi), Appendix E). So does the mirror step, unless exp(q / temperature)
-makes up for it. Cross-entropy updates do not, but the plain one moves the other actions apart, down by pi(a) each, and so may lower
-the value; the modified one keeps their ratios (Laroche and Tachet des Combes, AISTATS 2022), and a small step of it never does.
+The first three switch off where pi(a) is small: a policy that has committed itself to a wrong
+action hardly unlearns it, however large the advantage of another (the paper's factor pi (1 - pi),
+Appendix E). So does the mirror step, unless exp(q / temperature) makes up for it. Cross-entropy
+updates do not, but the plain one moves the other actions apart, down by pi(a) each, and so may
+lower the value; the modified one keeps their ratios (Laroche and Tachet des Combes, AISTATS 2022),
+and a small step of it never does.
 """
 
 from __future__ import annotations
@@ -36,7 +39,9 @@ def paper(logits: Array, q: Array, temperature: Any) -> Array:
 
 
 def published(logits: Array, q: Array, temperature: Any) -> Array:
-    """An expected update whose advantage q - pi q is not the usual one; where q > 0 it acts like an entropy bonus."""
+    """An expected update whose advantage q - pi q is not the usual one; where q > 0 it acts like an
+    entropy bonus.
+    """
     pi = jax.nn.softmax(logits)
     return -jnp.mean(pi * jax.lax.stop_gradient(q - pi * q), -1)
 
@@ -86,7 +91,13 @@ def _advantage(logits: Array, q: Array) -> Array:
 ACTOR_RULES: dict[str, Callable[[Array, Array, Any], Array]] = {
     rule.__name__: rule
     for rule in (
-        paper, published, normalized_advantage, natural_gradient, mirror_step, cross_entropy, soft_cross_entropy,
+        paper,
+        published,
+        normalized_advantage,
+        natural_gradient,
+        mirror_step,
+        cross_entropy,
+        soft_cross_entropy,
         modified_cross_entropy,
     )
-}  # fmt: skip
+}

@@ -15,8 +15,9 @@ class Agent(NamedTuple):
     """An agent.
 
     init(key, config, space) -> state; act(state, config, observation) -> (action, state);
-    update(state, config, transition, ended) -> state; tables(networks, config, observations) -> pi [S, A], q [S, A].
-    `fixed` are settings that make a variant, `level_2` what a named configuration changes on Four Rooms' level 2.
+    update(state, config, transition, ended) -> state; tables(networks, config, observations) -> pi
+    [S, A], q [S, A]. `fixed` are settings that make a variant, `level_2` what a named configuration
+    changes on Four Rooms' level 2.
     """
 
     init: Callable[..., Any]
@@ -47,16 +48,26 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-def configure(agent: str, config: Any = "recommended", *, level: int = 1, **hyperparameters: Any) -> Any:
-    """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of some of its values."""
+def configure(
+    agent: str, config: Any = "recommended", *, level: int = 1, **hyperparameters: Any
+) -> Any:
+    """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
+    some of its values.
+    """
     known = AGENTS[check_choice(agent, "agent", AGENTS)]
     if isinstance(config, str):
         named = known.configs[check_choice(config, "config", CONFIGS)]
-        settings = {**dict(known.fixed), **(known.level_2.get(config, {}) if level == 2 else {}), **hyperparameters}
+        settings = {
+            **dict(known.fixed),
+            **(known.level_2.get(config, {}) if level == 2 else {}),
+            **hyperparameters,
+        }
     else:
         named, settings = config, hyperparameters
         if not isinstance(config, type(known.configs["paper"])):
-            raise InputError(f"config is {config!r}; it must be one of {', '.join(CONFIGS)}, or a Config of {agent}")
+            raise InputError(
+                f"config is {config!r}; it must be one of {', '.join(CONFIGS)}, or a Config of {agent}"
+            )
     names = {field.name: field for field in fields(named)}
     for name, value in settings.items():
         check_choice(name, f"hyperparameter of {agent}", names)
@@ -65,7 +76,9 @@ def configure(agent: str, config: Any = "recommended", *, level: int = 1, **hype
 
 
 def _check_value(name: str, value: Any, default: Any) -> None:
-    """Refuse a value of another kind than the setting has: a number where a name belongs, a step size below 0."""
+    """Refuse a value of another kind than the setting has: a number where a name belongs, a step
+    size below 0.
+    """
     if name in CHOICES:
         check_choice(value, name, CHOICES[name])
     elif isinstance(default, bool):

@@ -1,4 +1,6 @@
-"""What JAX compiles is kept on disk between processes: in `$XDG_CACHE_HOME/jekyllhyde/jax`, by default under `~/.cache`."""
+"""What JAX compiles is kept on disk between processes: in `$XDG_CACHE_HOME/jekyllhyde/jax`, by
+default under `~/.cache`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,12 @@ import jax
 
 
 def keep_compiled() -> Path | None:
-    """Keep compiled programs on disk, and say where; not where that is impossible, nor where JAX has been told otherwise."""
-    chosen = getattr(jax.config, "jax_compilation_cache_dir", None)  # by its environment variable, by the caller, or here before
+    """Keep compiled programs on disk, and say where; not where that is impossible, nor where JAX
+    has been told otherwise.
+    """
+    chosen = getattr(
+        jax.config, "jax_compilation_cache_dir", None
+    )  # by its environment variable, by the caller, or here before
     if chosen is not None:
         return Path(chosen)
     home = os.environ.get("XDG_CACHE_HOME")

@@ -1,8 +1,10 @@
-"""Double DQN, alone or with RND's bonus added to the reward: the paper's baselines DDQN and DDQN+RND.
+"""Double DQN, alone or with RND's bonus added to the reward: the paper's baselines DDQN and
+DDQN+RND.
 
     q(s,a)  <-  r + weight * bonus + gamma q_target(s', argmax q(s', .))
 
-The behaviour is greedy, but for a uniform action with probability epsilon_e, which falls with the number of episodes e.
+The behaviour is greedy, but for a uniform action with probability epsilon_e, which falls with the
+number of episodes e.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
 
 
 class Config(eqx.Module):
-    """Settings of one agent; the numbers of the first group may differ between runs of one compiled call."""
+    """Settings of one agent; the numbers of the first group may differ between runs of one compiled
+    call.
+    """
 
     gamma: float = 0.9  # discount
     eta_c: float = 1e-2  # step of q
@@ -57,14 +61,23 @@ class Config(eqx.Module):
 
 
 PAPER = Config(schedule="paper", epsilon_1=100.0, clip=jnp.inf, clip_rnd=jnp.inf, adam_eps=1e-8)
-PUBLISHED = Config(trained_embedding=True, timeout_terminates=True, bonus_per_action=True, deep_target=True)
-RECOMMENDED = Config(eta_c=1e-3, hidden=(64, 64))  # as wide as Jekyll; 30-10 with a step of 0.01 learns little on Four Rooms
+PUBLISHED = Config(
+    trained_embedding=True, timeout_terminates=True, bonus_per_action=True, deep_target=True
+)
+RECOMMENDED = Config(
+    eta_c=1e-3, hidden=(64, 64)
+)  # as wide as Jekyll; 30-10 with a step of 0.01 learns little on Four Rooms
 CONFIGS = {"published": PUBLISHED, "paper": PAPER, "recommended": RECOMMENDED}
-LEVEL_2 = {"published": {"epsilon_1": 100.0}, "recommended": {"epsilon_1": 100.0}}  # what the paper changes on level 2
+LEVEL_2 = {
+    "published": {"epsilon_1": 100.0},
+    "recommended": {"epsilon_1": 100.0},
+}  # what the paper changes on level 2
 
 
 class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where networks have their own)."""
+    """Everything that is learned, and the fixed table that turns indices into vectors (None where
+    networks have their own).
+    """
 
     features: Array | None
     q: Learner
@@ -134,16 +147,23 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
 
 def learn(networks: Networks, config: Config, batch: Transition, weight: Array) -> Networks:
     """One update of q, and of RND where it is used."""
-    x, following = encode(networks.features, batch.observation), encode(networks.features, batch.following)
+    x, following = (
+        encode(networks.features, batch.observation),
+        encode(networks.features, batch.following),
+    )
     reward, rnd = batch.reward, networks.rnd
     if rnd is not None:
         seen = x if config.bonus_per_action else following
         half = 0.5 if config.bonus_per_action else 1.0  # `published` takes half the squared error
         reward = reward + config.bonus_weight * half * bonus(rnd, seen, batch.action)
-        rnd = train_rnd(rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps)
+        rnd = train_rnd(
+            rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps
+        )
     greedy = jnp.argmax(networks.q.network(following), -1)
     target = reward + config.gamma * batch.discount * pick(networks.target(following), greedy)
-    gradient = jax.grad(lambda n: mean((pick(n(x), batch.action) - target) ** 2, weight))(networks.q.network)
+    gradient = jax.grad(lambda n: mean((pick(n(x), batch.action) - target) ** 2, weight))(
+        networks.q.network
+    )
     q = networks.q.descend(gradient, config.eta_c, config.clip, config.adam_eps)
     return replace(networks, q=q, target=blend(networks.target, q.network, config.tau), rnd=rnd)
 

@@ -1,6 +1,8 @@
-"""What a training run's records tell, with the exact model as ground truth: why an agent learns, or stops.
+"""What a training run's records tell, with the exact model as ground truth: why an agent learns, or
+stops.
 
-Every function takes a `TrainResult` and returns one number per run and evaluation [seeds, E], means over the non-terminal states.
+Every function takes a `TrainResult` and returns one number per run and evaluation [seeds, E], means
+over the non-terminal states.
 
     entropy          of pi, in nats
     action_gap       the critic's best q less its second best
@@ -42,7 +44,9 @@ def action_gap(result: TrainResult) -> Curve:
 
 def critic_error(result: TrainResult) -> Curve:
     """Mean absolute error of the critic against the exact q of the recorded policy."""
-    exact = policy_q(make_model(result.mdp, result.horizon), jnp.asarray(result.pi), result.mdp.gamma)
+    exact = policy_q(
+        make_model(result.mdp, result.horizon), jnp.asarray(result.pi), result.mdp.gamma
+    )
     return _live(result, abs(result.q - np.asarray(exact))).mean((-1, -2))
 
 
@@ -65,12 +69,19 @@ def terminal_share(result: TrainResult) -> Curve:
 
 
 def batch_share(result: TrainResult) -> Curve:
-    """Expected share of transitions into a terminal state in a batch: of all, or of recent ones and of Hyde's in equal parts."""
+    """Expected share of transitions into a terminal state in a batch: of all, or of recent ones and
+    of Hyde's in equal parts.
+    """
     if result.agent != "jekyll_hyde":
         return terminal_share(result)
-    recent, hyde = terminal_share(result), _ratio(_terminal(result)[..., 1], result.arrivals[:, :, 1].sum(-1))
+    recent, hyde = (
+        terminal_share(result),
+        _ratio(_terminal(result)[..., 1], result.arrivals[:, :, 1].sum(-1)),
+    )
     if result.config.fifo:
-        ends, steps = (np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step))
+        ends, steps = (
+            np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step)
+        )
         recent = ends / steps
     return np.where(np.isnan(hyde), recent, (recent + hyde) / 2)
 

@@ -1,9 +1,12 @@
-"""The same agents on ordinary Gymnasium environments: a loop on the host around the compiled `act` and `update`.
+"""The same agents on ordinary Gymnasium environments: a loop on the host around the compiled `act`
+and `update`.
 
-    agent = JekyllHyde(env, seed=0); agent.learn(10_000); agent.predict(observation); agent.save("folder")
+    agent = JekyllHyde(env, seed=0); agent.learn(10_000); agent.predict(observation);
+    agent.save("folder")
 
-An agent on disk is a folder: `state.safetensors` holds every array (networks, moments, replay, random key, counters) and
-`agent.json` the rest. Loading runs no code. After `load` the training goes on exactly, from a new episode.
+An agent on disk is a folder: `state.safetensors` holds every array (networks, moments, replay,
+random key, counters) and `agent.json` the rest. Loading runs no code. After `load` the training
+goes on exactly, from a new episode.
 """
 
 from __future__ import annotations
@@ -40,12 +43,19 @@ class HostAgent:
     ----------
     env : a Gymnasium environment with discrete actions, and discrete or vector observations.
     seed : of the agent and of the environment's first reset.
-    config : "published", "paper", "recommended", or a Config; `hyperparameters` replace some of its values.
+    config : "published", "paper", "recommended", or a Config; `hyperparameters` replace some of its
+        values.
     """
 
     name = ""  # in AGENTS; subclasses say which
 
-    def __init__(self, env: gym.Env[Any, Any], seed: int = 0, config: Any = "recommended", **hyperparameters: Any) -> None:
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        seed: int = 0,
+        config: Any = "recommended",
+        **hyperparameters: Any,
+    ) -> None:
         space = space_of(env)
         mdp = getattr(env.unwrapped, "mdp", None)
         settings = hyperparameters if mdp is None else {"gamma": mdp.gamma, **hyperparameters}
@@ -71,7 +81,9 @@ class HostAgent:
         return self._state
 
     def learn(self, steps: int, progress: Callable[[float], None] | None = None) -> Self:
-        """Take `steps` environment steps with one update each; calling it twice is the same as once with the sum."""
+        """Take `steps` environment steps with one update each; calling it twice is the same as once
+        with the sum.
+        """
         if self.env is None:
             raise InputError("the agent has no environment; give one to load")
         first = self.env.action_space.start if isinstance(self.env.action_space, Discrete) else 0
@@ -82,8 +94,16 @@ class HostAgent:
             action, self._state = self._act(self._state, self.config, self._observation)
             seen, reward, terminated, truncated, _ = self.env.step(first + int(action))
             following = self._read(seen)
-            transition = Transition(self._observation, action, jnp.float32(reward), following, jnp.float32(not terminated))
-            self._state = self._update(self._state, self.config, transition, jnp.asarray(terminated or truncated))
+            transition = Transition(
+                self._observation,
+                action,
+                jnp.float32(reward),
+                following,
+                jnp.float32(not terminated),
+            )
+            self._state = self._update(
+                self._state, self.config, transition, jnp.asarray(terminated or truncated)
+            )
             self._observation = None if terminated or truncated else following
             if progress is not None and (i + 1) % 100 == 0:
                 progress((i + 1) / steps)
@@ -92,13 +112,21 @@ class HostAgent:
     def predict(self, observation: Any) -> int:
         """The greedy action, numbered as the environment does."""
         pi, _ = self._tables(self._state.networks, self.config, self._read(observation)[None])
-        first = self.env.action_space.start if self.env is not None and isinstance(self.env.action_space, Discrete) else 0
+        first = (
+            self.env.action_space.start
+            if self.env is not None and isinstance(self.env.action_space, Discrete)
+            else 0
+        )
         return int(first) + int(jnp.argmax(pi[0]))
 
     def _read(self, observation: Any) -> jax.Array:
         if self.space.n_states is None:
             return jnp.asarray(np.asarray(observation, np.float32).ravel())
-        first = self.env.observation_space.start if self.env is not None and isinstance(self.env.observation_space, Discrete) else 0
+        first = (
+            self.env.observation_space.start
+            if self.env is not None and isinstance(self.env.observation_space, Discrete)
+            else 0
+        )
         return jnp.asarray(int(observation) - int(first), jnp.int32)
 
     def save(self, folder: str | Path) -> None:
@@ -113,10 +141,15 @@ class HostAgent:
         }
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            save_file({name: np.asarray(leaf) for name, leaf in _leaves(self._state).items()}, folder / "state.safetensors")
+            save_file(
+                {name: np.asarray(leaf) for name, leaf in _leaves(self._state).items()},
+                folder / "state.safetensors",
+            )
             (folder / "agent.json").write_text(json.dumps(about, indent=1) + "\n")
         except OSError as error:
-            raise InputError(f"folder {str(folder)!r} cannot be written: {error.strerror or error}") from None
+            raise InputError(
+                f"folder {str(folder)!r} cannot be written: {error.strerror or error}"
+            ) from None
 
     @classmethod
     def load(cls, folder: str | Path, env: gym.Env[Any, Any] | None = None) -> Self:
@@ -124,9 +157,16 @@ class HostAgent:
         try:
             about = json.loads((Path(folder) / "agent.json").read_text())
             stored = load_file(Path(folder) / "state.safetensors")
-            name, seed, settings, space = about["agent"], about["seed"], about["config"], Space(**about["space"])
+            name, seed, settings, space = (
+                about["agent"],
+                about["seed"],
+                about["config"],
+                Space(**about["space"]),
+            )
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            raise InputError(f"folder {str(folder)!r} holds no agent that can be read ({type(error).__name__})") from None
+            raise InputError(
+                f"folder {str(folder)!r} holds no agent that can be read ({type(error).__name__})"
+            ) from None
         if about["format"] != FORMAT or name != cls.name:
             raise InputError(
                 f"folder {str(folder)!r} holds a {name} of format {about['format']}, not a {cls.name} of format {FORMAT}"
@@ -134,7 +174,11 @@ class HostAgent:
         if env is not None and space_of(env) != space:
             raise InputError("env has other observations or actions than the saved agent")
         agent = cls.__new__(cls)
-        agent._build(configure(name, "paper", **{key: _restored(value) for key, value in settings.items()}), space, seed)
+        agent._build(
+            configure(name, "paper", **{key: _restored(value) for key, value in settings.items()}),
+            space,
+            seed,
+        )
         agent._state = _filled(agent._state, stored, str(folder))
         agent.env = env
         return agent
@@ -159,8 +203,12 @@ class DiscreteSAC(HostAgent):
 
 
 def from_result(result: TrainResult, run: int = 0) -> HostAgent:
-    """One run of `train` as an agent that predicts and saves: the final networks, with an empty replay."""
-    kind = {"ddqn": DoubleDQN, "sac": DiscreteSAC}.get(result.agent.removesuffix("_rnd"), JekyllHyde)
+    """One run of `train` as an agent that predicts and saves: the final networks, with an empty
+    replay.
+    """
+    kind = {"ddqn": DoubleDQN, "sac": DiscreteSAC}.get(
+        result.agent.removesuffix("_rnd"), JekyllHyde
+    )
     agent = kind.__new__(kind)
     agent._build(result.config, Space(result.mdp.n_states, 1, result.mdp.n_actions), 0)
     networks = jax.tree.map(partial(_of_run, run), result.networks)
@@ -180,7 +228,9 @@ def space_of(env: gym.Env[Any, Any]) -> Space:
     if isinstance(observations, Discrete):
         return Space(int(observations.n), 1, int(actions.n))
     if not isinstance(observations, Box):
-        raise InputError(f"env has the observation space {observations}; it must be Discrete or Box")
+        raise InputError(
+            f"env has the observation space {observations}; it must be Discrete or Box"
+        )
     return Space(None, int(np.prod(observations.shape)), int(actions.n))
 
 
@@ -206,11 +256,15 @@ def _bits(leaf: jax.Array) -> jax.Array:
 def _filled(state: Any, stored: dict[str, Any], folder: str) -> Any:
     """`state` with the stored arrays in place of its own."""
     expected = _leaves(state)
-    if {k: (v.shape, v.dtype) for k, v in expected.items()} != {k: (v.shape, v.dtype) for k, v in stored.items()}:
+    if {k: (v.shape, v.dtype) for k, v in expected.items()} != {
+        k: (v.shape, v.dtype) for k, v in stored.items()
+    }:
         raise InputError(f"folder {folder!r} holds arrays that do not fit its agent.json")
     arrays = [jnp.asarray(stored[name]) for name in expected]
     leaves = [
-        jax.random.wrap_key_data(array) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else array
+        jax.random.wrap_key_data(array)
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        else array
         for array, leaf in zip(arrays, jax.tree.leaves(state), strict=True)
     ]
     return jax.tree.unflatten(jax.tree.structure(state), leaves)

@@ -1,8 +1,9 @@
 """The compiled training loop: environment, agent and records in one function, for a batch of runs.
 
-All runs of a batch advance together, one environment step each, until every one has had its episodes. After every `every`-th
-episode a run records the agent's policy and critic in all states: exact and sampled scores, and everything else that one may ask
-(entropy, gaps, critic error), come from those.
+All runs of a batch advance together, one environment step each, until every one has had its
+episodes. After every `every`-th episode a run records the agent's policy and critic in all states:
+exact and sampled scores, and everything else that one may ask (entropy, gaps, critic error), come
+from those.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ SEGMENTS = 20  # how often a long call reports its progress
 
 
 class Inputs(NamedTuple):
-    """What tells the runs of a batch apart, every leaf with a first axis of runs: problem, random key, settings."""
+    """What tells the runs of a batch apart, every leaf with a first axis of runs: problem, random
+    key, settings.
+    """
 
     models: Model
     keys: Array
@@ -37,7 +40,8 @@ class Inputs(NamedTuple):
 class Records(NamedTuple):
     """What a run writes down at its evaluations.
 
-    pi, q [E, S, A]; step [E] environment steps so far; arrivals [E, 2, S] how often each personality has entered each state.
+    pi, q [E, S, A]; step [E] environment steps so far; arrivals [E, 2, S] how often each
+    personality has entered each state.
     """
 
     pi: Array
@@ -47,7 +51,9 @@ class Records(NamedTuple):
 
 
 class Carry(NamedTuple):
-    """The runs in flight, every leaf with a first axis of runs; `final` are the networks after the last episode asked for."""
+    """The runs in flight, every leaf with a first axis of runs; `final` are the networks after the
+    last episode asked for.
+    """
 
     agent: Any
     env: EnvState
@@ -60,7 +66,8 @@ class Carry(NamedTuple):
 class Programs(NamedTuple):
     """The compiled loop for one batch.
 
-    start(models, keys, configs) -> carry; run(models, carry, configs, until) -> carry; score(models, pi, keys) of all runs.
+    start(models, keys, configs) -> carry; run(models, carry, configs, until) -> carry;
+    score(models, pi, keys) of all runs.
     """
 
     start: Any
@@ -69,7 +76,9 @@ class Programs(NamedTuple):
 
 
 def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> Programs:
-    """Compile the loop for `inputs`, or for one run of them on a CPU; also from a thread of its own, beside others."""
+    """Compile the loop for `inputs`, or for one run of them on a CPU; also from a thread of its
+    own, beside others.
+    """
     first = _take(inputs, _groups(inputs)[0])
     start = _start.lower(*first, agent, n_evaluations).compile()
     carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), *first)
@@ -79,12 +88,17 @@ def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> 
 
 
 def run_all(
-    programs: Programs, inputs: Inputs, n_evaluations: int, every: int, progress: Callable[[float], None] | None = None
+    programs: Programs,
+    inputs: Inputs,
+    n_evaluations: int,
+    every: int,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Records, Array, Array, Any]:
-    """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis runs.
+    """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis
+    runs.
 
-    A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs are spread over threads, and
-    none depends, to the last bit, on how many others there are.
+    A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs
+    are spread over threads, and none depends, to the last bit, on how many others there are.
     """
     groups = _groups(inputs)
     shares = [0.0] * len(groups)
@@ -133,7 +147,14 @@ def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: 
             step=jnp.zeros(n_evaluations, jnp.int32),
             arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
         )
-        return Carry(state, reset(model, reset_key), key, jnp.zeros((2, S), jnp.int32), records, state.networks)
+        return Carry(
+            state,
+            reset(model, reset_key),
+            key,
+            jnp.zeros((2, S), jnp.int32),
+            records,
+            state.networks,
+        )
 
     return jax.vmap(one)(models, keys, configs)
 
@@ -145,12 +166,19 @@ def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, ev
     def body(carry: Carry) -> Carry:
         carry, ended = jax.vmap(partial(_step, AGENTS[agent]))(models, carry, configs)
         due = ended & (carry.agent.episodes % every == 0)
-        # the condition is on the batch as a whole, and nothing large goes through it: the steps between cost nothing
+        # the condition is on the batch as a whole, and nothing large goes through it: the steps
+        # between cost nothing
         record = partial(_record, AGENTS[agent], carry.agent.networks, configs)
         progress = (carry.agent.t, carry.arrivals)
         index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         records, final = jax.lax.cond(
-            jnp.any(due), record, lambda records, final, *_: (records, final), carry.records, carry.final, index, *progress
+            jnp.any(due),
+            record,
+            lambda records, final, *_: (records, final),
+            carry.records,
+            carry.final,
+            index,
+            *progress,
         )
         return carry._replace(records=records, final=final)
 
@@ -165,23 +193,40 @@ def _step(agent: Agent, model: Model, carry: Carry, config: Any) -> tuple[Carry,
     ended = outcome.terminated | outcome.truncated
     discount = 1.0 - outcome.terminated.astype(jnp.float32)
     arrivals = carry.arrivals.at[state.personality, after.s].add(1)
-    state = agent.update(state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended)
-    env: EnvState = jax.tree.map(lambda new, old: jnp.where(ended, new, old), reset(model, reset_key), after)
+    state = agent.update(
+        state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended
+    )
+    env: EnvState = jax.tree.map(
+        lambda new, old: jnp.where(ended, new, old), reset(model, reset_key), after
+    )
     return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
 
 
 def _record(
-    agent: Agent, networks: Any, configs: Any, records: Records, final: Any, index: Array, t: Array, arrivals: Array
+    agent: Agent,
+    networks: Any,
+    configs: Any,
+    records: Records,
+    final: Any,
+    index: Array,
+    t: Array,
+    arrivals: Array,
 ) -> tuple[Records, Any]:
-    """Write each run's record at its `index`; one that is out of range, as between evaluations, writes nothing."""
+    """Write each run's record at its `index`; one that is out of range, as between evaluations,
+    writes nothing.
+    """
     n_runs, n_evaluations = records.step.shape
-    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(records.pi.shape[2])))(networks, configs)
+    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(records.pi.shape[2])))(
+        networks, configs
+    )
     values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
 
     def keep_last(new: Array, old: Array) -> Array:
         return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
-    written = jax.tree.map(lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values)
+    written = jax.tree.map(
+        lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values
+    )
     return written, jax.tree.map(keep_last, networks, final)
 
 
@@ -191,7 +236,9 @@ def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
 
     def one(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
         # 1 tells this stream from the training's, which splits the run's key
-        streams = jax.random.split(jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES))
+        streams = jax.random.split(
+            jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES)
+        )
         episodes = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))(actions, streams)
         return exact_score(model, actions), jnp.mean(episodes, -1)
 

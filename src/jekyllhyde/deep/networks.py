@@ -1,8 +1,9 @@
 """Multilayer perceptrons, and the Adam step that trains them with a rate that may be traced.
 
-Observations are either vectors or state indices. An index becomes a vector in one of two ways: through one random table, fixed
-and the same for all networks (the paper: "a random 20-dimensional embedding for each distinct position"), or through a table that
-belongs to a network and is trained with it (`published`).
+Observations are either vectors or state indices. An index becomes a vector in one of two ways:
+through one random table, fixed and the same for all networks (the paper: "a random 20-dimensional
+embedding for each distinct position"), or through a table that belongs to a network and is trained
+with it (`published`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ EMBEDDING = 20
 
 
 class Space(eqx.Module):
-    """What an agent meets: observations are indices below `n_states`, or vectors of `size` where that is None."""
+    """What an agent meets: observations are indices below `n_states`, or vectors of `size` where
+    that is None.
+    """
 
     n_states: int | None = eqx.field(static=True)
     size: int = eqx.field(static=True)
@@ -33,14 +36,18 @@ class Space(eqx.Module):
 
 
 class Network(eqx.Module):
-    """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer; `embedding` [S, D] where it has its own."""
+    """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer; `embedding` [S, D]
+    where it has its own.
+    """
 
     embedding: Array | None
     weights: tuple[Array, ...]
     biases: tuple[Array, ...]
 
     def __call__(self, x: Array) -> Array:
-        """Outputs [..., out] for vectors [..., in], or for indices [...] where the network embeds them."""
+        """Outputs [..., out] for vectors [..., in], or for indices [...] where the network embeds
+        them.
+        """
         x = x if self.embedding is None else self.embedding[x]
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
         for w, b in hidden:
@@ -48,18 +55,28 @@ class Network(eqx.Module):
         return x @ weight + bias
 
 
-def make_network(key: Array, sizes: tuple[int, ...], n_embedded: int | None = None, xavier: bool = True) -> Network:
-    """A network with layers of `sizes`; weights Xavier-uniform with zero biases, or both uniform within 1/sqrt(fan in)."""
+def make_network(
+    key: Array, sizes: tuple[int, ...], n_embedded: int | None = None, xavier: bool = True
+) -> Network:
+    """A network with layers of `sizes`; weights Xavier-uniform with zero biases, or both uniform
+    within 1/sqrt(fan in).
+    """
     weight_key, embedding_key = jax.random.split(key)
     counts = [(fan_in + 1) * fan_out for fan_in, fan_out in pairwise(sizes)]
     # one draw for all layers: random numbers are what compiles slowest
-    draws = jnp.split(jax.random.uniform(weight_key, (sum(counts),), minval=-1.0), list(accumulate(counts))[:-1])
+    draws = jnp.split(
+        jax.random.uniform(weight_key, (sum(counts),), minval=-1.0), list(accumulate(counts))[:-1]
+    )
     weights, biases = [], []
     for draw, (fan_in, fan_out) in zip(draws, pairwise(sizes), strict=True):
         weight, bias = draw[fan_out:].reshape(fan_in, fan_out), draw[:fan_out]
-        weights.append(weight * (math.sqrt(6.0 / (fan_in + fan_out)) if xavier else math.sqrt(1.0 / fan_in)))
+        weights.append(
+            weight * (math.sqrt(6.0 / (fan_in + fan_out)) if xavier else math.sqrt(1.0 / fan_in))
+        )
         biases.append(bias * (0.0 if xavier else math.sqrt(1.0 / fan_in)))
-    embedding = None if n_embedded is None else jax.random.normal(embedding_key, (n_embedded, sizes[0]))
+    embedding = (
+        None if n_embedded is None else jax.random.normal(embedding_key, (n_embedded, sizes[0]))
+    )
     return Network(embedding, tuple(weights), tuple(biases))
 
 
@@ -87,7 +104,9 @@ class Learner(eqx.Module):
     def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Learner:
         """One Adam step of size `rate` down `gradient`, whose norm is cut at `clip`."""
         norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
-        gradient = jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient)
+        gradient = jax.tree.map(
+            lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient
+        )
         direction, moments = optax.scale_by_adam(eps=adam_eps).update(gradient, self.moments)
         return Learner(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
 
@@ -108,6 +127,8 @@ def pick(table: Array, action: Array) -> Array:
 
 
 def noisy_greedy(q: Array, noise: Any) -> Array:
-    """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the share `noise`."""
+    """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the
+    share `noise`.
+    """
     n_actions = q.shape[-1]
     return jnp.log(noise / n_actions + (1.0 - noise) * jax.nn.one_hot(jnp.argmax(q, -1), n_actions))

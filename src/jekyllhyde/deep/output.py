@@ -1,4 +1,6 @@
-"""What a training leaves on disk: curves as a Parquet table and a picture, the rooms as a picture, weights as safetensors."""
+"""What a training leaves on disk: curves as a Parquet table and a picture, the rooms as a picture,
+weights as safetensors.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,18 @@ if TYPE_CHECKING:
     from jekyllhyde.mdp.rooms import Layout
 
 BLUE, ORANGE, WALL = "#0072B2", "#D55E00", "#3c3c3c"
-ARROWS = ((0, -1), (1, 0), (0, 1), (-1, 0))  # North, East, South, West on a picture whose rows go down
+ARROWS = (
+    (0, -1),
+    (1, 0),
+    (0, 1),
+    (-1, 0),
+)  # North, East, South, West on a picture whose rows go down
 
 
 def write(result: TrainResult, folder: Path, layout: Layout | None = None) -> list[str]:
-    """train.parquet, train.png, rooms.png where there is a `layout`, and a folder of weights per run; returns their names."""
+    """train.parquet, train.png, rooms.png where there is a `layout`, and a folder of weights per
+    run; returns their names.
+    """
     from jekyllhyde.deep.host import from_result
 
     _parquet(result, folder / "train.parquet")
@@ -61,26 +70,45 @@ def draw_curves(result: TrainResult, path: Path) -> None:
     """Scores against training episodes: mean, one standard deviation, and every run's exact score."""
     figure, axes = _figure(1, (5.0, 3.2))
     axes[0].plot(result.episode, result.exact_score.T, color=BLUE, linewidth=0.5, alpha=0.4)
-    for values, colour, dash, label in ((result.exact_score, BLUE, "-", "exact"), (result.score, ORANGE, "--", "ten episodes")):
+    for values, colour, dash, label in (
+        (result.exact_score, BLUE, "-", "exact"),
+        (result.score, ORANGE, "--", "ten episodes"),
+    ):
         mean, deviation = values.mean(0), values.std(0)
         axes[0].plot(result.episode, mean, color=colour, linestyle=dash, label=label)
-        axes[0].fill_between(result.episode, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
+        axes[0].fill_between(
+            result.episode,
+            mean - deviation,
+            mean + deviation,
+            color=colour,
+            alpha=0.15,
+            linewidth=0,
+        )
     axes[0].axhline(result.optimum, color="0.5", linewidth=0.8, linestyle=":")
     axes[0].set(xlabel="training episodes", ylabel="score of the greedy policy")
-    axes[0].set_title(f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)", fontsize="medium")
+    axes[0].set_title(
+        f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)", fontsize="medium"
+    )
     axes[0].spines[["top", "right"]].set_visible(False)
     axes[0].legend(frameon=False, fontsize="small")
     figure.savefig(path)
 
 
 def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) -> None:
-    """Jekyll's policy and value in all cells at the end of a run, and how often Hyde (or the only personality) came there."""
+    """Jekyll's policy and value in all cells at the end of a run, and how often Hyde (or the only
+    personality) came there.
+    """
     figure, axes = _figure(2, (9.0, 4.2))
     pi, q = result.pi[run, -1], result.q[run, -1]
     hyde = int(result.agent == "jekyll_hyde")
     visits = result.arrivals[run, -1, hyde]
-    titles = (f"policy and value, run {run}", f"visits of {'Hyde' if hyde else 'the agent'} (log scale)")
-    for one, values, title in zip(axes, ((pi * q).sum(-1), np.log10(1 + visits)), titles, strict=True):
+    titles = (
+        f"policy and value, run {run}",
+        f"visits of {'Hyde' if hyde else 'the agent'} (log scale)",
+    )
+    for one, values, title in zip(
+        axes, ((pi * q).sum(-1), np.log10(1 + visits)), titles, strict=True
+    ):
         grid = np.full(layout.free.shape, np.nan)
         grid[tuple(layout.cell.T)] = values
         grid[tuple(layout.cell[layout.goal])] = np.nan
@@ -93,7 +121,18 @@ def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) ->
     direction = pi @ np.array(ARROWS)
     rows, columns = np.delete(layout.cell, layout.goal, axis=0).T
     u, v = np.delete(direction, layout.goal, axis=0).T
-    axes[0].quiver(columns, rows, u, v, angles="xy", scale=1.4, scale_units="xy", width=0.006, color="white", pivot="middle")
+    axes[0].quiver(
+        columns,
+        rows,
+        u,
+        v,
+        angles="xy",
+        scale=1.4,
+        scale_units="xy",
+        width=0.006,
+        color="white",
+        pivot="middle",
+    )
     figure.savefig(path)
 
 

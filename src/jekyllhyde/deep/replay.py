@@ -1,7 +1,8 @@
 """Replay: a ring of transitions as a pytree of arrays.
 
-A transition stores its `discount`: 0 where the model terminated the episode, 1 elsewhere, a time-out included. So termination and
-truncation are told apart in one place, where the transition is made.
+A transition stores its `discount`: 0 where the model terminated the episode, 1 elsewhere, a
+time-out included. So termination and truncation are told apart in one place, where the transition
+is made.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ class Transition(eqx.Module):
 
 
 class Replay(eqx.Module):
-    """The last `capacity` transitions: `data` [capacity, ...], where the next one goes, and how many there are."""
+    """The last `capacity` transitions: `data` [capacity, ...], where the next one goes, and how
+    many there are.
+    """
 
     data: Transition
     position: Array
@@ -39,23 +42,35 @@ def empty(capacity: int, observation: Array) -> Replay:
     """A replay for observations like `observation`."""
     zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
     example = Transition(observation, count, zero, observation, zero)
-    return Replay(jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example), count, count)
+    return Replay(
+        jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example), count, count
+    )
 
 
 def add(replay: Replay, transition: Transition, keep: Array | bool = True) -> Replay:
-    """Store `transition` in place of the oldest one; without `keep`, nothing changes (and nothing is copied)."""
+    """Store `transition` in place of the oldest one; without `keep`, nothing changes (and nothing
+    is copied).
+    """
 
     def write(ring: Array, value: Array) -> Array:
         old = jax.lax.dynamic_index_in_dim(ring, replay.position, keepdims=False)
-        return jax.lax.dynamic_update_index_in_dim(ring, jnp.where(keep, value, old), replay.position, 0)
+        return jax.lax.dynamic_update_index_in_dim(
+            ring, jnp.where(keep, value, old), replay.position, 0
+        )
 
     kept = jnp.asarray(keep, jnp.int32)
     position = (replay.position + kept) % replay.capacity
-    return Replay(jax.tree.map(write, replay.data, transition), position, jnp.minimum(replay.size + kept, replay.capacity))
+    return Replay(
+        jax.tree.map(write, replay.data, transition),
+        position,
+        jnp.minimum(replay.size + kept, replay.capacity),
+    )
 
 
 def sample(replay: Replay, uniform: Array) -> tuple[Transition, Array]:
-    """A transition for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to draw."""
+    """A transition for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where
+    there is none to draw.
+    """
     index = jnp.minimum((uniform * replay.size).astype(jnp.int32), replay.size - 1)
     weight = jnp.broadcast_to(replay.size > 0, index.shape).astype(jnp.float32)
     return jax.tree.map(lambda ring: ring[index], replay.data), weight

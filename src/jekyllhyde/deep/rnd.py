@@ -1,9 +1,11 @@
-"""Random network distillation: novelty as the error of a network that learns to predict another, random one.
+"""Random network distillation: novelty as the error of a network that learns to predict another,
+random one.
 
     bonus(x) = |predictor(x) - target(x)|^2
 
-The error is large where the predictor has rarely been trained. `per_action` keeps one pair of networks per action, so that the
-bonus belongs to (s, a) (`published`); otherwise it belongs to the state alone (the paper: the next one).
+The error is large where the predictor has rarely been trained. `per_action` keeps one pair of
+networks per action, so that the bonus belongs to (s, a) (`published`); otherwise it belongs to the
+state alone (the paper: the next one).
 """
 
 from __future__ import annotations
@@ -21,15 +23,21 @@ WIDTH = 20
 
 
 class RND(eqx.Module):
-    """A random target network and the predictor that chases it; with `per_action`, their leaves have a first axis of A."""
+    """A random target network and the predictor that chases it; with `per_action`, their leaves
+    have a first axis of A.
+    """
 
     target: Network
     predictor: Learner
     per_action: bool = eqx.field(static=True)
 
 
-def make_rnd(key: Array, size: int, n_embedded: int | None, n_actions: int | None, deep_target: bool) -> RND:
-    """Predictor `size`-20-20-20; the target has one hidden layer less unless `deep_target`. One pair per action if given."""
+def make_rnd(
+    key: Array, size: int, n_embedded: int | None, n_actions: int | None, deep_target: bool
+) -> RND:
+    """Predictor `size`-20-20-20; the target has one hidden layer less unless `deep_target`. One
+    pair per action if given.
+    """
     shallow, deep = (size, WIDTH, WIDTH), (size, WIDTH, WIDTH, WIDTH)
 
     def pair(k: Array) -> tuple[Network, Network]:
@@ -37,7 +45,9 @@ def make_rnd(key: Array, size: int, n_embedded: int | None, n_actions: int | Non
         target = make_network(target_key, deep if deep_target else shallow, n_embedded)
         return target, make_network(predictor_key, deep, n_embedded)
 
-    target, predictor = pair(key) if n_actions is None else jax.vmap(pair)(jax.random.split(key, n_actions))
+    target, predictor = (
+        pair(key) if n_actions is None else jax.vmap(pair)(jax.random.split(key, n_actions))
+    )
     return RND(target, Learner.of(predictor), n_actions is not None)
 
 
@@ -53,7 +63,9 @@ def _error(predictor: Network, rnd: RND, x: Array, action: Array) -> Array:
     return jnp.sum(difference[action, jnp.arange(len(action))] ** 2, axis=-1)
 
 
-def train_rnd(rnd: RND, x: Array, action: Array, weight: Array, rate: Any, clip: Any, adam_eps: Any) -> RND:
+def train_rnd(
+    rnd: RND, x: Array, action: Array, weight: Array, rate: Any, clip: Any, adam_eps: Any
+) -> RND:
     """One step of the predictor towards the target on the samples with `weight` 1."""
     gradient = jax.grad(lambda p: mean(_error(p, rnd, x, action), weight))(rnd.predictor.network)
     return RND(rnd.target, rnd.predictor.descend(gradient, rate, clip, adam_eps), rnd.per_action)

@@ -1,4 +1,5 @@
-"""Discrete soft actor-critic, alone or with a critic of RND's bonus: the paper's baselines SAC and SAC+RND.
+"""Discrete soft actor-critic, alone or with a critic of RND's bonus: the paper's baselines SAC and
+SAC+RND.
 
 critics      q(s,a)  <-  r + gamma sum_a' pi(a'|s') (min q_target(s',a') - alpha log pi(a'|s'))        (two, the smaller counts)
 actor        minimizes  sum_a pi(a|s) (alpha log pi(a|s) - min q(s,a) - weight * q_bonus(s,a))
@@ -16,7 +17,18 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.networks import EMBEDDING, Learner, Network, Space, blend, encode, fixed_embedding, make_network, mean, pick
+from jekyllhyde.deep.networks import (
+    EMBEDDING,
+    Learner,
+    Network,
+    Space,
+    blend,
+    encode,
+    fixed_embedding,
+    make_network,
+    mean,
+    pick,
+)
 from jekyllhyde.deep.replay import Replay, Transition
 from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
 
@@ -24,7 +36,9 @@ ENTROPY_SHARE = 0.98
 
 
 class Config(eqx.Module):
-    """Settings of one agent; the numbers of the first group may differ between runs of one compiled call."""
+    """Settings of one agent; the numbers of the first group may differ between runs of one compiled
+    call.
+    """
 
     gamma: float = 0.9  # discount
     eta: float = 1e-2  # actor step, and the temperature's
@@ -40,7 +54,9 @@ class Config(eqx.Module):
     trained_embedding: bool = eqx.field(static=True, default=False)
     bonus_per_action: bool = eqx.field(static=True, default=False)
     deep_target: bool = eqx.field(static=True, default=False)
-    bonus_terminates: bool = eqx.field(static=True, default=True)  # the bonus critic's target is cut where episodes end
+    bonus_terminates: bool = eqx.field(
+        static=True, default=True
+    )  # the bonus critic's target is cut where episodes end
     warmup: int = eqx.field(static=True, default=400)  # first steps: uniform actions, no learning
     batch: int = eqx.field(static=True, default=256)
     capacity: int = eqx.field(static=True, default=40_000)
@@ -48,14 +64,18 @@ class Config(eqx.Module):
 
 
 PAPER = Config(clip=jnp.inf, clip_rnd=jnp.inf, adam_eps=1e-8)
-PUBLISHED = Config(trained_embedding=True, bonus_per_action=True, deep_target=True, bonus_terminates=False)
+PUBLISHED = Config(
+    trained_embedding=True, bonus_per_action=True, deep_target=True, bonus_terminates=False
+)
 RECOMMENDED = Config(eta=1e-3, eta_c=1e-3)  # with steps of 0.01 the policy gets worse again
 CONFIGS = {"published": PUBLISHED, "paper": PAPER, "recommended": RECOMMENDED}
 LEVEL_2: dict[str, dict[str, float]] = {}  # the paper changes nothing on level 2
 
 
 class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where networks have their own)."""
+    """Everything that is learned, and the fixed table that turns indices into vectors (None where
+    networks have their own).
+    """
 
     features: Array | None
     actor: Learner
@@ -117,18 +137,28 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     everyone = replay.add(state.everyone, transition)
     batch, weight = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
     learned = learn(state.networks, config, batch, weight)
-    networks = jax.tree.map(lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks)
+    networks = jax.tree.map(
+        lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks
+    )
     return State(networks, everyone, key, t, state.episodes + ended)
 
 
 def learn(networks: Networks, config: Config, batch: Transition, weight: Array) -> Networks:
     """One update of the critics, the actor, the temperature, and of RND where it is used."""
-    x, following = encode(networks.features, batch.observation), encode(networks.features, batch.following)
+    x, following = (
+        encode(networks.features, batch.observation),
+        encode(networks.features, batch.following),
+    )
     critics, q = learn_critics(networks, config, batch, x, following, weight)
-    targets = tuple(blend(slow, fast.network, config.tau) for slow, fast in zip(networks.critic_targets, critics, strict=True))
+    targets = tuple(
+        blend(slow, fast.network, config.tau)
+        for slow, fast in zip(networks.critic_targets, critics, strict=True)
+    )
     networks = replace(networks, critics=critics, critic_targets=targets)
     if networks.rnd is not None and networks.bonus_critic is not None:
-        networks, q_bonus = learn_bonus(networks, networks.rnd, networks.bonus_critic, config, batch, x, following, weight)
+        networks, q_bonus = learn_bonus(
+            networks, networks.rnd, networks.bonus_critic, config, batch, x, following, weight
+        )
         q = q + config.bonus_weight * q_bonus
     alpha = jnp.exp(networks.log_alpha.network)
     highest = ENTROPY_SHARE * jnp.log(q.shape[-1])
@@ -148,7 +178,9 @@ def learn(networks: Networks, config: Config, batch: Transition, weight: Array) 
 def learn_critics(
     networks: Networks, config: Config, batch: Transition, x: Array, following: Array, weight: Array
 ) -> tuple[tuple[Learner, ...], Array]:
-    """Soft expected SARSA; the trained critics, and the smaller q [N, A] in the batch's states before the update."""
+    """Soft expected SARSA; the trained critics, and the smaller q [N, A] in the batch's states
+    before the update.
+    """
     log_pi = jax.nn.log_softmax(networks.actor.network(following))
     first, second = (network(following) for network in networks.critic_targets)
     alpha = jnp.exp(networks.log_alpha.network)
@@ -168,9 +200,18 @@ def learn_critics(
 
 
 def learn_bonus(
-    networks: Networks, rnd: RND, critic: Learner, config: Config, batch: Transition, x: Array, following: Array, weight: Array
+    networks: Networks,
+    rnd: RND,
+    critic: Learner,
+    config: Config,
+    batch: Transition,
+    x: Array,
+    following: Array,
+    weight: Array,
 ) -> tuple[Networks, Array]:
-    """Expected SARSA on the bonus without a target network, and RND's own step; q_bonus [N, A] in the batch's states."""
+    """Expected SARSA on the bonus without a target network, and RND's own step; q_bonus [N, A] in
+    the batch's states.
+    """
     seen = x if config.bonus_per_action else following
     novelty = (0.5 if config.bonus_per_action else 1.0) * bonus(rnd, seen, batch.action)
     pi = jax.nn.softmax(networks.actor.network(following))
@@ -183,7 +224,9 @@ def learn_bonus(
 
     gradient, q_bonus = jax.grad(loss, has_aux=True)(critic.network)
     critic = critic.descend(gradient, config.eta_c, config.clip, config.adam_eps)
-    rnd = train_rnd(rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps)
+    rnd = train_rnd(
+        rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps
+    )
     return replace(networks, rnd=rnd, bonus_critic=critic), q_bonus
 
 

@@ -1,4 +1,6 @@
-"""Whole training runs on the library's domains, many seeds and settings at once, each scored exactly."""
+"""Whole training runs on the library's domains, many seeds and settings at once, each scored
+exactly.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,10 @@ HORIZON = 100
 class TrainResult:
     """Learning curves of several seeds.
 
-    episode [E]; score [seeds, E] mean of ten sampled greedy episodes; exact_score [seeds, E] expected score of the greedy policy;
-    optimum the best score; step [seeds, E] environment steps; pi, q [seeds, E, S, A] Jekyll's policy and critic;
-    arrivals [seeds, E, 2, S] entries into each state by Jekyll and by Hyde; networks: the final ones, first axis seeds.
+    episode [E]; score [seeds, E] mean of ten sampled greedy episodes; exact_score [seeds, E]
+    expected score of the greedy policy; optimum the best score; step [seeds, E] environment steps;
+    pi, q [seeds, E, S, A] Jekyll's policy and critic; arrivals [seeds, E, 2, S] entries into each
+    state by Jekyll and by Hyde; networks: the final ones, first axis seeds.
     """
 
     episode: NDArray[np.int64]
@@ -49,7 +52,12 @@ class TrainResult:
     @property
     def diverged(self) -> NDArray[np.bool_]:
         """Which runs [seeds] met a number that is not finite; their scores count like any other."""
-        return np.array([not (np.isfinite(pi).all() and np.isfinite(q).all()) for pi, q in zip(self.pi, self.q, strict=True)])
+        return np.array(
+            [
+                not (np.isfinite(pi).all() and np.isfinite(q).all())
+                for pi, q in zip(self.pi, self.q, strict=True)
+            ]
+        )
 
     def solved(self, within: float = 0.5) -> NDArray[np.bool_]:
         """Where [seeds, E] the exact score is within `within` of the optimum."""
@@ -75,11 +83,12 @@ def train(
 
     Parameters
     ----------
-    env : four_rooms, chain, garnet or deep_sea; `domain` goes to its maker (`level`, `size`, `slip`, `n_states`, ...). Or any
-        finite MDP.
+    env : four_rooms, chain, garnet or deep_sea; `domain` goes to its maker (`level`, `size`,
+        `slip`, `n_states`, ...). Or any finite MDP.
     agent : jekyll_hyde, ddqn, ddqn_rnd, sac or sac_rnd.
     seeds, episodes : how many runs, and training episodes per run.
-    config : "published", "paper", "recommended", or a Config of the agent; `hyperparameters` replace some of its values.
+    config : "published", "paper", "recommended", or a Config of the agent; `hyperparameters`
+        replace some of its values.
     seed : the root seed; run i depends on (seed, i) alone.
     every : training episodes between two evaluations.
     horizon : steps after which an episode is cut; 90 in Four Rooms and 100 elsewhere by default.
@@ -87,9 +96,19 @@ def train(
     progress : called with the share of the episodes done.
     """
     return sweep(
-        env, agent, [hyperparameters or {}], seeds=seeds, episodes=episodes, config=config, seed=seed, every=every,
-        horizon=horizon, device=device, progress=progress, **domain,
-    )[0]  # fmt: skip
+        env,
+        agent,
+        [hyperparameters or {}],
+        seeds=seeds,
+        episodes=episodes,
+        config=config,
+        seed=seed,
+        every=every,
+        horizon=horizon,
+        device=device,
+        progress=progress,
+        **domain,
+    )[0]
 
 
 def sweep(
@@ -107,11 +126,18 @@ def sweep(
     progress: Callable[[float], None] | None = None,
     **domain: Any,
 ) -> list[TrainResult]:
-    """`train` for each of `settings` (which may differ in numbers such as eta, not in names or sizes), in one compiled call."""
+    """`train` for each of `settings` (which may differ in numbers such as eta, not in names or
+    sizes), in one compiled call.
+    """
     mdp, steps = _problem(env, horizon, domain)
-    configs = [configure(agent, config, level=domain.get("level", 1), **{"gamma": mdp.gamma, **each}) for each in settings]
+    configs = [
+        configure(agent, config, level=domain.get("level", 1), **{"gamma": mdp.gamma, **each})
+        for each in settings
+    ]
     cases = [Case(mdp, steps, each) for each in configs]
-    return Batch(agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device).run(progress=progress)
+    return Batch(
+        agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device
+    ).run(progress=progress)
 
 
 class Case(NamedTuple):
@@ -125,8 +151,8 @@ class Case(NamedTuple):
 class Batch:
     """Several cases with one agent, each on the same seeds, trained in one compiled call.
 
-    Problems may differ in their numbers, not in their shape, and settings in theirs. `compile` is apart from `run`, so that several
-    batches can be compiled beside each other.
+    Problems may differ in their numbers, not in their shape, and settings in theirs. `compile` is
+    apart from `run`, so that several batches can be compiled beside each other.
     """
 
     def __init__(
@@ -144,18 +170,28 @@ class Batch:
         self.seeds, self.every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
         self.n_evaluations = check_count(episodes, "episodes", every) // every
         if len({jax.tree.structure(case.config) for case in cases}) != 1:
-            raise InputError("the settings of a sweep differ in a name or a size; they may differ in numbers such as eta only")
+            raise InputError(
+                "the settings of a sweep differ in a name or a size; they may differ in numbers such as eta only"
+            )
         with jax.default_device(self.device):
             models = [make_model(case.mdp, case.horizon) for case in cases]
             if len({tuple(leaf.shape for leaf in model) for model in models}) != 1:
-                raise InputError("the problems of a batch differ in their numbers of states, actions or successors")
+                raise InputError(
+                    "the problems of a batch differ in their numbers of states, actions or successors"
+                )
             self.optimum = [float(optimal_score(model)) for model in models]
-            runs = [jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i) for i in range(seeds)]
+            runs = [
+                jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i)
+                for i in range(seeds)
+            ]
             inputs = Inputs(
-                models=jax.tree.map(lambda *leaves: jnp.repeat(jnp.stack(leaves), seeds, axis=0), *models),
+                models=jax.tree.map(
+                    lambda *leaves: jnp.repeat(jnp.stack(leaves), seeds, axis=0), *models
+                ),
                 keys=jnp.stack(runs * len(cases)),
                 configs=jax.tree.map(
-                    lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds), *(case.config for case in cases)
+                    lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds),
+                    *(case.config for case in cases),
                 ),
             )
         self.inputs: Inputs = jax.device_put(inputs, self.device)
@@ -166,13 +202,20 @@ class Batch:
         with jax.default_device(self.device):
             return compile_loop(self.inputs, self.agent, self.n_evaluations, self.every)
 
-    def run(self, programs: Programs | None = None, progress: Callable[[float], None] | None = None) -> list[TrainResult]:
+    def run(
+        self, programs: Programs | None = None, progress: Callable[[float], None] | None = None
+    ) -> list[TrainResult]:
         """Train, and return one result per case."""
         programs = programs or self.compile()
         with jax.default_device(self.device):
-            parts = jax.tree.map(np.asarray, run_all(programs, self.inputs, self.n_evaluations, self.every, progress))
+            parts = jax.tree.map(
+                np.asarray, run_all(programs, self.inputs, self.n_evaluations, self.every, progress)
+            )
         return [
-            self._result(i, jax.tree.map(lambda leaf, i=i: leaf[i * self.seeds : (i + 1) * self.seeds], parts))
+            self._result(
+                i,
+                jax.tree.map(lambda leaf, i=i: leaf[i * self.seeds : (i + 1) * self.seeds], parts),
+            )
             for i in range(len(self.cases))
         ]
 
@@ -196,16 +239,24 @@ class Batch:
         )
 
 
-def _problem(env: str | FiniteMDP, horizon: int | None, domain: Mapping[str, Any]) -> tuple[FiniteMDP, int]:
+def _problem(
+    env: str | FiniteMDP, horizon: int | None, domain: Mapping[str, Any]
+) -> tuple[FiniteMDP, int]:
     """The model, and the steps after which an episode is cut."""
     if isinstance(env, FiniteMDP):
         if domain:
-            raise InputError(f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a domain")
+            raise InputError(
+                f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a domain"
+            )
         return env, check_count(HORIZON if horizon is None else horizon, "horizon", 1)
-    from jekyllhyde.mdp.domains import DOMAINS  # brings Numba, which a problem that is given does without
+    from jekyllhyde.mdp.domains import (
+        DOMAINS,
+    )  # brings Numba, which a problem that is given does without
 
     maker = DOMAINS[check_choice(env, "env", DOMAINS)]
-    return maker(**domain), check_count(HORIZONS.get(env, HORIZON) if horizon is None else horizon, "horizon", 1)
+    return maker(**domain), check_count(
+        HORIZONS.get(env, HORIZON) if horizon is None else horizon, "horizon", 1
+    )
 
 
 def find_device(name: str | None) -> Any:
@@ -216,4 +267,6 @@ def find_device(name: str | None) -> Any:
     try:
         return jax.devices(name)[0]
     except RuntimeError:
-        raise InputError(f"device is {name!r}; JAX finds no such device here, only {jax.default_backend()}") from None
+        raise InputError(
+            f"device is {name!r}; JAX finds no such device here, only {jax.default_backend()}"
+        ) from None

@@ -1,7 +1,8 @@
 """The domains as environments, in two faces made from the same finite MDP.
 
-`tabular` and `rooms` are Gymnasium environments; `functional` is the same dynamics as pure JAX functions, for a training loop
-that is compiled whole. Both have the model at hand, so whatever is learned in them can be scored exactly.
+`tabular` and `rooms` are Gymnasium environments; `functional` is the same dynamics as pure JAX
+functions, for a training loop that is compiled whole. Both have the model at hand, so whatever is
+learned in them can be scored exactly.
 """
 
 from __future__ import annotations

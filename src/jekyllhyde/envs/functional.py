@@ -1,12 +1,14 @@
-"""Any finite MDP as pure JAX functions: `reset`, `step`, and the exact score of a deterministic policy.
+"""Any finite MDP as pure JAX functions: `reset`, `step`, and the exact score of a deterministic
+policy.
 
-A `Model` holds the transitions as tables padded to the largest number K of successors; everything is an array, so a model can be
-passed to a compiled function and mapped over. The score of a policy is its expected undiscounted sum of rewards within `horizon`
-steps, by backward induction:
+A `Model` holds the transitions as tables padded to the largest number K of successors; everything
+is an array, so a model can be passed to a compiled function and mapped over. The score of a policy
+is its expected undiscounted sum of rewards within `horizon` steps, by backward induction:
 
     v_0 = 0         v_{k+1}(s) = sum_s' p(s'|s, pi(s)) (r(s, pi(s), s') + v_k(s'))         score = p_0 . v_horizon
 
-Discounted values of many policies at once come from as many backups as it takes for gamma^k to vanish in 32 bits.
+Discounted values of many policies at once come from as many backups as it takes for gamma^k to
+vanish in 32 bits.
 """
 
 from __future__ import annotations
@@ -21,14 +23,17 @@ from jax import Array
 
 from jekyllhyde.mdp.finite import FiniteMDP
 
-MOST_BACKUPS = 20_000  # enough for gamma up to 0.999; without a discount, values that settle later are cut
+MOST_BACKUPS = (
+    20_000  # enough for gamma up to 0.999; without a discount, values that settle later are cut
+)
 
 
 class Model(NamedTuple):
     """The tables of a finite MDP.
 
-    successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from the last successor on),
-    reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon [].
+    successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from
+    the last successor on), reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon
+    [].
     """
 
     successor: Array
@@ -59,7 +64,9 @@ class EnvState(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a step gives: the reward, and whether the episode was terminated by the model or cut by the horizon."""
+    """What a step gives: the reward, and whether the episode was terminated by the model or cut by
+    the horizon.
+    """
 
     reward: Array
     terminated: Array
@@ -75,7 +82,11 @@ def make_model(mdp: FiniteMDP, horizon: int) -> Model:
     # a terminal state stays where it is and pays nothing; padding repeats no probability
     successor = np.repeat(np.arange(len(counts)) // mdp.n_actions, width).reshape(-1, width)
     probability, reward = np.zeros((len(counts), width)), np.zeros((len(counts), width))
-    successor[rows, columns], probability[rows, columns], reward[rows, columns] = mdp.P.indices, mdp.P.data, mdp.r_next
+    successor[rows, columns], probability[rows, columns], reward[rows, columns] = (
+        mdp.P.indices,
+        mdp.P.data,
+        mdp.r_next,
+    )
     cumulative = np.cumsum(probability, axis=1)
     cumulative[np.arange(width) >= counts[:, None] - 1] = 1.0
     cumulative_p0 = np.cumsum(mdp.p0)
@@ -95,14 +106,18 @@ def make_model(mdp: FiniteMDP, horizon: int) -> Model:
 
 def reset(model: Model, key: Array) -> EnvState:
     """A start drawn from p0."""
-    s = jnp.searchsorted(model.cumulative_p0, jax.random.uniform(key), side="right", method="compare_all")
+    s = jnp.searchsorted(
+        model.cumulative_p0, jax.random.uniform(key), side="right", method="compare_all"
+    )
     return EnvState(s.astype(jnp.int32), jnp.zeros((), jnp.int32))
 
 
 def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvState, Outcome]:
     """One transition."""
     is_random = model.cumulative.shape[-1] > 1
-    entry = jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action]) if is_random else 0
+    entry = (
+        jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action]) if is_random else 0
+    )
     after = EnvState(model.successor[state.s, action, entry], state.elapsed + 1)
     terminated = model.is_terminal[after.s]
     truncated = ~terminated & (after.elapsed >= model.horizon)
@@ -127,7 +142,9 @@ def optimal_score(model: Model) -> Array:
     """The best score that any policy reaches within the horizon, time-dependent ones included."""
 
     def backward(_: int, v: Array) -> Array:
-        return jnp.max(jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1)
+        return jnp.max(
+            jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1
+        )
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
 
@@ -141,10 +158,14 @@ def policy_q(model: Model, pi: Array, gamma: Array | float) -> Array:
 @jax.jit
 def optimal_q(model: Model, gamma: Array | float) -> Array:
     """The discounted optimal q [S, A]."""
-    return _discounted_q(model, gamma, jnp.zeros_like(model.reward[..., 0]), lambda q: jnp.max(q, axis=-1))
+    return _discounted_q(
+        model, gamma, jnp.zeros_like(model.reward[..., 0]), lambda q: jnp.max(q, axis=-1)
+    )
 
 
-def _discounted_q(model: Model, gamma: Array | float, q: Array, value: Callable[[Array], Array]) -> Array:
+def _discounted_q(
+    model: Model, gamma: Array | float, q: Array, value: Callable[[Array], Array]
+) -> Array:
     r = jnp.sum(model.probability * model.reward, axis=-1)
 
     def backward(_: Array, q: Array) -> Array:
@@ -165,7 +186,9 @@ def rollout(model: Model, actions: Array, key: Array) -> Array:
         state, _, alive, _ = carry
         return alive & (state.elapsed < model.horizon)
 
-    def advance(carry: tuple[EnvState, Array, Array, Array]) -> tuple[EnvState, Array, Array, Array]:
+    def advance(
+        carry: tuple[EnvState, Array, Array, Array],
+    ) -> tuple[EnvState, Array, Array, Array]:
         state, score, _, key = carry
         step_key, key = jax.random.split(key)
         after, outcome = step(model, state, actions[state.s], step_key)

@@ -1,7 +1,9 @@
-"""Four Rooms (Section 4.4, Appendix F) as a Gymnasium environment: find the goal in the first room within 90 steps.
+"""Four Rooms (Section 4.4, Appendix F) as a Gymnasium environment: find the goal in the first room
+within 90 steps.
 
-Observations are the indices of the free cells in reading order; actions are North, East, South, West. A step costs 0.1, reaching
-the goal pays 90 and terminates, the cut after 90 steps truncates. The score of an episode is its undiscounted sum of rewards.
+Observations are the indices of the free cells in reading order; actions are North, East, South,
+West. A step costs 0.1, reaching the goal pays 90 and terminates, the cut after 90 steps truncates.
+The score of an episode is its undiscounted sum of rewards.
 """
 
 from __future__ import annotations
@@ -29,7 +31,12 @@ class FourRooms(TabularEnv):
     """
 
     def __init__(
-        self, level: int = 1, size: int = 15, slip: float = 0.0, horizon: int = HORIZON, render_mode: str | None = None
+        self,
+        level: int = 1,
+        size: int = 15,
+        slip: float = 0.0,
+        horizon: int = HORIZON,
+        render_mode: str | None = None,
     ) -> None:
         super().__init__(four_rooms(level, size, slip=slip), horizon, render_mode)
         self.layout = layout(level, size)
@@ -42,7 +49,9 @@ class FourRooms(TabularEnv):
         return "\n".join("".join(row) for row in symbols) + "\n"
 
     def _picture(self) -> NDArray[np.uint8]:
-        colours = np.where(self.layout.free[..., None], np.array(FLOOR), np.array(WALL)).astype(np.uint8)
+        colours = np.where(self.layout.free[..., None], np.array(FLOOR), np.array(WALL)).astype(
+            np.uint8
+        )
         colours[tuple(self.layout.cell[self.layout.goal])] = GOAL
         colours[tuple(self.layout.cell[self._state])] = AGENT
         return np.kron(colours, np.ones((CELL, CELL, 1), dtype=np.uint8))

@@ -1,4 +1,5 @@
-"""Any finite MDP as a Gymnasium environment: observations are state indices, the episode is cut after `horizon` steps.
+"""Any finite MDP as a Gymnasium environment: observations are state indices, the episode is cut
+after `horizon` steps.
 
 Entering a terminal state terminates; the cut truncates, and a learner should bootstrap there.
 """
@@ -33,16 +34,24 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as Gymnasium has it)
 
-    def __init__(self, mdp: FiniteMDP, horizon: int = HORIZON, render_mode: str | None = None) -> None:
+    def __init__(
+        self, mdp: FiniteMDP, horizon: int = HORIZON, render_mode: str | None = None
+    ) -> None:
         if render_mode is not None:
             check_choice(render_mode, "render_mode", self.metadata["render_modes"])
-        self.mdp, self.horizon, self.render_mode = mdp, check_count(horizon, "horizon", 1), render_mode
+        self.mdp, self.horizon, self.render_mode = (
+            mdp,
+            check_count(horizon, "horizon", 1),
+            render_mode,
+        )
         self.observation_space = Discrete(mdp.n_states)
         self.action_space = Discrete(mdp.n_actions)
         self._cumulative_p0 = np.cumsum(mdp.p0)
         self._state, self._elapsed = -1, 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.int64, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.int64, dict[str, Any]]:
         """Draw a start from p0, or take options["state"]."""
         super().reset(seed=seed)
         if options and "state" in options:
@@ -57,7 +66,9 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         if self._state < 0:
             raise InputError("step was called before reset; reset starts an episode")
         if not self.action_space.contains(action):
-            raise InputError(f"action is {action!r}; it must be an integer from 0 to {self.mdp.n_actions - 1}")
+            raise InputError(
+                f"action is {action!r}; it must be an integer from 0 to {self.mdp.n_actions - 1}"
+            )
         row = self._state * self.mdp.n_actions + int(action)
         first, last = self.mdp.P.indptr[row], self.mdp.P.indptr[row + 1]
         if first == last:
@@ -80,7 +91,9 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         return None
 
     def _text(self) -> str:
-        return f"{self.mdp.name}: state {self._state} of {self.mdp.n_states}, step {self._elapsed}\n"
+        return (
+            f"{self.mdp.name}: state {self._state} of {self.mdp.n_states}, step {self._elapsed}\n"
+        )
 
     def _picture(self) -> NDArray[np.uint8]:
         width = int(np.ceil(np.sqrt(self.mdp.n_states)))
@@ -93,12 +106,16 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     def _check_start(self, state: Any) -> int:
         start = check_count(state, "options['state']", 0)
         if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
-            raise InputError(f"options['state'] is {start}; it must be below {self.mdp.n_states} and not terminal")
+            raise InputError(
+                f"options['state'] is {start}; it must be below {self.mdp.n_states} and not terminal"
+            )
         return start
 
 
 def _draw(cumulative: NDArray[np.float64], uniform: float) -> int:
-    """The index at which the cumulative probabilities pass `uniform`; rounding in their sum cannot lead out of range."""
+    """The index at which the cumulative probabilities pass `uniform`; rounding in their sum cannot
+    lead out of range.
+    """
     return int(np.searchsorted(cumulative[:-1], uniform, side="right"))
 
 
@@ -107,11 +124,17 @@ def make_chain(horizon: int = HORIZON, render_mode: str | None = None, **domain:
     return TabularEnv(chain(**domain), horizon, render_mode)
 
 
-def make_garnet(horizon: int = HORIZON, render_mode: str | None = None, **domain: Any) -> TabularEnv:
-    """A random MDP; `domain` goes to `garnet` (n_states, n_actions, connectivity, gamma, seed, ...)."""
+def make_garnet(
+    horizon: int = HORIZON, render_mode: str | None = None, **domain: Any
+) -> TabularEnv:
+    """A random MDP; `domain` goes to `garnet` (n_states, n_actions, connectivity, gamma, seed,
+    ...).
+    """
     return TabularEnv(garnet(**domain), horizon, render_mode)
 
 
-def make_deep_sea(horizon: int = HORIZON, render_mode: str | None = None, **domain: Any) -> TabularEnv:
+def make_deep_sea(
+    horizon: int = HORIZON, render_mode: str | None = None, **domain: Any
+) -> TabularEnv:
     """DeepSea; `domain` goes to `deep_sea` (n, gamma, convention)."""
     return TabularEnv(deep_sea(**domain), horizon, render_mode)

@@ -23,14 +23,23 @@ __all__ = ["Curves", "Experiment", "Panel", "Store", "draw", "judge", "panel_of"
 
 
 def run(
-    experiment: Experiment, store: str | Path = "jh-store", *, engine: str = "local", workers: int | None = None,
-    address: str | None = None, report: Callable[[Status], None] | None = None,
-) -> Curves:  # fmt: skip
-    """Compute what the store lacks of an experiment, on all cores or on a Ray cluster, and return its numbers with intervals."""
+    experiment: Experiment,
+    store: str | Path = "jh-store",
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    report: Callable[[Status], None] | None = None,
+) -> Curves:
+    """Compute what the store lacks of an experiment, on all cores or on a Ray cluster, and return
+    its numbers with intervals.
+    """
     from jekyllhyde.lab import engine as engines
 
     opened = Store.open(store, create=True)
-    engines.run([experiment], opened, engine=engine, workers=workers, address=address, report=report)
+    engines.run(
+        [experiment], opened, engine=engine, workers=workers, address=address, report=report
+    )
     return read(panel_of(experiment), opened)
 
 

@@ -1,4 +1,6 @@
-"""A panel as a picture: a line per series, a band for its 95 % interval; colours safe for the colour-blind, dashes for print."""
+"""A panel as a picture: a line per series, a band for its 95 % interval; colours safe for the
+colour-blind, dashes for print.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,41 @@ from jekyllhyde.planning.output import COLOURS
 
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 DASHES = ("solid", "dash", "dashdot", "dot", "longdash")
-_PATTERNS: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dashdot": "-.", "dot": (0, (1, 1.2)), "longdash": (0, (9, 2))}
+_PATTERNS: dict[str, Any] = {
+    "solid": "-",
+    "dash": (0, (5, 2)),
+    "dashdot": "-.",
+    "dot": (0, (1, 1.2)),
+    "longdash": (0, (9, 2)),
+}
 _KNOWN = {
-    "PG": (RED, "solid"), "undiscounted": (PINK, "dash"), "uniform": (GREEN, "solid"), "o=0.5": (BLUE, "solid"),
-    "o=0.1": (SKY, "dash"), "o=10/sqrt(t)": (ORANGE, "dashdot"), "o=10/t": (BLACK, "dot"),
-    "J&H eps=100/t o=0.5": (BLUE, "solid"), "J&H eps=10/sqrt(t) o=0.5": (SKY, "solid"),
-    "J&H eps=100/t o=10/sqrt(t)": (GREEN, "dash"), "J&H eps=10/sqrt(t) o=10/sqrt(t)": (ORANGE, "dash"),
-    "J&H eps=100/t": (BLUE, "solid"), "J&H eps=10/sqrt(t)": (GREEN, "dash"), "J&H eps=0.1": (ORANGE, "dashdot"),
-    "J&H o=0.5": (BLUE, "solid"), "J&H o=10/sqrt(t)": (GREEN, "dash"),
-    "J&H": (BLUE, "solid"), "J&H recommended": (BLACK, "solid"), "J&H paper": (SKY, "dash"), "DDQN": (GREEN, "dash"),
-    "DDQN+RND": (GREEN, "solid"), "SAC": (RED, "dash"), "SAC+RND": (RED, "solid"),
-    "PG nu=1": (BLACK, "solid"), "PG nu=0.1": (BLACK, "dash"), "PG nu=0.01": (BLACK, "dot"),
-}  # fmt: skip
+    "PG": (RED, "solid"),
+    "undiscounted": (PINK, "dash"),
+    "uniform": (GREEN, "solid"),
+    "o=0.5": (BLUE, "solid"),
+    "o=0.1": (SKY, "dash"),
+    "o=10/sqrt(t)": (ORANGE, "dashdot"),
+    "o=10/t": (BLACK, "dot"),
+    "J&H eps=100/t o=0.5": (BLUE, "solid"),
+    "J&H eps=10/sqrt(t) o=0.5": (SKY, "solid"),
+    "J&H eps=100/t o=10/sqrt(t)": (GREEN, "dash"),
+    "J&H eps=10/sqrt(t) o=10/sqrt(t)": (ORANGE, "dash"),
+    "J&H eps=100/t": (BLUE, "solid"),
+    "J&H eps=10/sqrt(t)": (GREEN, "dash"),
+    "J&H eps=0.1": (ORANGE, "dashdot"),
+    "J&H o=0.5": (BLUE, "solid"),
+    "J&H o=10/sqrt(t)": (GREEN, "dash"),
+    "J&H": (BLUE, "solid"),
+    "J&H recommended": (BLACK, "solid"),
+    "J&H paper": (SKY, "dash"),
+    "DDQN": (GREEN, "dash"),
+    "DDQN+RND": (GREEN, "solid"),
+    "SAC": (RED, "dash"),
+    "SAC+RND": (RED, "solid"),
+    "PG nu=1": (BLACK, "solid"),
+    "PG nu=0.1": (BLACK, "dash"),
+    "PG nu=0.01": (BLACK, "dot"),
+}
 MOST_POINTS = 1000
 
 
@@ -39,7 +64,9 @@ class Style(NamedTuple):
 
 
 def styles(labels: list[str]) -> dict[str, Style]:
-    """The look of each series: the same in every panel for those of the paper; a user's own take turns."""
+    """The look of each series: the same in every panel for those of the paper; a user's own take
+    turns.
+    """
     free = count()
     found = {}
     for label in labels:
@@ -51,7 +78,11 @@ def styles(labels: list[str]) -> dict[str, Style]:
             i = next(free)
             colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
         if variant:
-            dash = "longdash" if "eta=" in variant or dash == "dot" else {"solid": "dot", "dash": "dashdot"}.get(dash, dash)
+            dash = (
+                "longdash"
+                if "eta=" in variant or dash == "dot"
+                else {"solid": "dot", "dash": "dashdot"}.get(dash, dash)
+            )
         found[label] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
     return found
 
@@ -83,18 +114,41 @@ def draw(curves: Curves, *paths: Path) -> None:
     x = curves.x[shown]
     for order, (label, style) in enumerate(styles(list(curves.y)).items()):
         axes.plot(
-            x, curves.y[label][shown], label=label, color=style.colour, linestyle=_PATTERNS[style.dash], linewidth=style.width,
-            marker=style.marker or None, markersize=4, markevery=0.12, zorder=3 + order / 100,
-        )  # fmt: skip
+            x,
+            curves.y[label][shown],
+            label=label,
+            color=style.colour,
+            linestyle=_PATTERNS[style.dash],
+            linewidth=style.width,
+            marker=style.marker or None,
+            markersize=4,
+            markevery=0.12,
+            zorder=3 + order / 100,
+        )
         if curves.runs > 1:
-            axes.fill_between(x, curves.lo[label][shown], curves.hi[label][shown], color=style.colour, alpha=0.15, linewidth=0)
+            axes.fill_between(
+                x,
+                curves.lo[label][shown],
+                curves.hi[label][shown],
+                color=style.colour,
+                alpha=0.15,
+                linewidth=0,
+            )
     if panel.logx:
         axes.set_xscale("log")
     if panel.kind == "time":
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
-        axes.annotate("cap", (1.0, curves.cap), xycoords=("axes fraction", "data"), xytext=(-2, 2), textcoords="offset points",
-                      ha="right", fontsize="x-small", color="0.4")  # fmt: skip
+        axes.annotate(
+            "cap",
+            (1.0, curves.cap),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize="x-small",
+            color="0.4",
+        )
     if panel.ylim is not None:
         axes.set_ylim(*panel.ylim)
     words = next(iter(panel.experiment.axes.values()), [])

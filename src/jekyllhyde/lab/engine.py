@@ -1,7 +1,8 @@
-"""Running what a store lacks: cells become tasks of seconds to minutes, tasks run on all cores or on a Ray cluster.
+"""Running what a store lacks: cells become tasks of seconds to minutes, tasks run on all cores or
+on a Ray cluster.
 
-A run's numbers depend on its cell and its number alone (`spec.Cell.stream`), so every engine and any number of workers give the
-same rows, and so does going on after a stop.
+A run's numbers depend on its cell and its number alone (`spec.Cell.stream`), so every engine and
+any number of workers give the same rows, and so does going on after a stop.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from jekyllhyde.parallel import count_threads
 ENGINES = ("local", "ray")
 TASK_SECONDS = 10.0  # how much work a task should be at most, by the estimate below
 SHARES = 8  # tasks per worker in a small sweep, so that all are busy until the end
-ROW_SECONDS, CURVE_SECONDS = 1e-4, 5e-3  # what a row counts at least, so that a task has at most 100,000, or 2000 with curves
+ROW_SECONDS, CURVE_SECONDS = (
+    1e-4,
+    5e-3,
+)  # what a row counts at least, so that a task has at most 100,000, or 2000 with curves
 Report = Callable[["Status"], None]
 
 
@@ -41,7 +45,9 @@ class Task:
 
 @dataclass
 class Status:
-    """How far a sweep is: runs and tasks done, of how many; failures among the runs; `work` done, by the estimate in seconds."""
+    """How far a sweep is: runs and tasks done, of how many; failures among the runs; `work` done,
+    by the estimate in seconds.
+    """
 
     tasks: int
     runs: int
@@ -53,15 +59,21 @@ class Status:
     seconds: float = 0.0
 
 
-Done = Generator[tuple[Task | None, int]]  # a task that has ended with its number of failed runs; None now and then while waiting
+Done = Generator[
+    tuple[Task | None, int]
+]  # a task that has ended with its number of failed runs; None now and then while waiting
 
 
 class Stopped(BaseException):
-    """Raised inside a task that is to end early, past those who catch failures of runs; what it has not stored is lost."""
+    """Raised inside a task that is to end early, past those who catch failures of runs; what it has
+    not stored is lost.
+    """
 
 
 def estimate(cell: Cell) -> float:
-    """About how many seconds one run of a cell takes, at most; only the size of tasks depends on it."""
+    """About how many seconds one run of a cell takes, at most; only the size of tasks depends on
+    it.
+    """
     chain = cell.problem["name"] == "chain"
     states = int(cell.problem.get("n_states") or (10 if chain else 100))
     work = methods.work_of(cell.method, cell.settings)
@@ -73,22 +85,32 @@ def estimate(cell: Cell) -> float:
     return max(least, work * (10 * 1e-7 if chain else 30 * 3e-7))
 
 
-def tasks_of(experiments: Sequence[Experiment], store: Store, workers: int | None = None) -> list[Task]:
-    """What the store lacks, cut and bundled into tasks of similar work; a cell that two experiments share is run once."""
+def tasks_of(
+    experiments: Sequence[Experiment], store: Store, workers: int | None = None
+) -> list[Task]:
+    """What the store lacks, cut and bundled into tasks of similar work; a cell that two experiments
+    share is run once.
+    """
     wanted: dict[str, tuple[Cell, int]] = {}
     for experiment in experiments:
         for cell in experiment.cells:
             first, runs = wanted.get(cell.digest, (cell, 0))
             wanted[cell.digest] = (first, max(runs, experiment.runs))
     lacking = {digest: store.missing(digest, runs) for digest, (_, runs) in wanted.items()}
-    total = sum(estimate(cell) * sum(map(len, lacking[digest])) for digest, (cell, _) in wanted.items())
-    seconds = TASK_SECONDS if workers is None else min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
+    total = sum(
+        estimate(cell) * sum(map(len, lacking[digest])) for digest, (cell, _) in wanted.items()
+    )
+    seconds = (
+        TASK_SECONDS if workers is None else min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
+    )
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
     for digest, (cell, runs) in wanted.items():
         cost = estimate(cell)
-        size = runs if cell.method == "deep" else max(1, round(seconds / cost))  # networks learn with all seeds at once
+        size = (
+            runs if cell.method == "deep" else max(1, round(seconds / cost))
+        )  # networks learn with all seeds at once
         for stretch in lacking[digest]:
             for start in range(stretch.start, stretch.stop, size):
                 block = range(start, min(start + size, stretch.stop))
@@ -102,8 +124,12 @@ def tasks_of(experiments: Sequence[Experiment], store: Store, workers: int | Non
     return tasks
 
 
-def execute(task: Task, store: Store, progress: Callable[[float], None] | None = None) -> tuple[str | None, int]:
-    """Compute a task and store it; the part's name and the number of failed runs. This is all that a worker does."""
+def execute(
+    task: Task, store: Store, progress: Callable[[float], None] | None = None
+) -> tuple[str | None, int]:
+    """Compute a task and store it; the part's name and the number of failed runs. This is all that
+    a worker does.
+    """
     started = time.perf_counter()
     blocks = []
     for cell, runs in task.blocks:
@@ -114,25 +140,42 @@ def execute(task: Task, store: Store, progress: Callable[[float], None] | None =
             if progress is not None:
                 progress(count * share)
 
-        blocks.append((cell, runs, methods.run_block(cell.method, cell.problem, cell.settings, cell.stream, runs, advance)))
+        blocks.append(
+            (
+                cell,
+                runs,
+                methods.run_block(
+                    cell.method, cell.problem, cell.settings, cell.stream, runs, advance
+                ),
+            )
+        )
     failed = sum(row.get("failure") is not None for _, _, rows in blocks for row in rows)
     return store.add(blocks, time.perf_counter() - started), failed
 
 
 def _check_unchanged(cell: Cell) -> None:
-    """What is stored under a digest must be what the digest was made of: not a file edited since, nor one of another machine."""
+    """What is stored under a digest must be what the digest was made of: not a file edited since,
+    nor one of another machine.
+    """
     if replace(cell).digest != cell.digest:
-        raise InputError(f"{cell.id}: its files (or this library) are not those that the sweep was started with; start it again")
+        raise InputError(
+            f"{cell.id}: its files (or this library) are not those that the sweep was started with; start it again"
+        )
 
 
 def run(
-    experiments: Sequence[Experiment], store: Store, *, engine: str = "local", workers: int | None = None,
-    address: str | None = None, report: Report | None = None,
-) -> Status:  # fmt: skip
+    experiments: Sequence[Experiment],
+    store: Store,
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    report: Report | None = None,
+) -> Status:
     """Compute what the store lacks of these experiments; `report` is called as work goes on.
 
-    What was damaged in the store is set aside and computed again. An interrupt (Ctrl-C) stops within a second or two; what the
-    tasks under way have not stored is computed the next time.
+    What was damaged in the store is set aside and computed again. An interrupt (Ctrl-C) stops
+    within a second or two; what the tasks under way have not stored is computed the next time.
     """
     check_choice(engine, "engine", ENGINES)
     store.refresh()
@@ -157,7 +200,14 @@ def run(
     return status
 
 
-def _start(tasks: list[Task], store: Store, engine: str, workers: int | None, address: str | None, status: Status) -> Done:
+def _start(
+    tasks: list[Task],
+    store: Store,
+    engine: str,
+    workers: int | None,
+    address: str | None,
+    status: Status,
+) -> Done:
     if engine == "ray":
         from jekyllhyde.lab.ray import run_on_ray
 
@@ -195,8 +245,12 @@ def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> 
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def calibrate(experiments: Sequence[Experiment], store: Store, workers: int | None = None) -> tuple[list[Task], float]:
-    """The tasks to do, and how many seconds they should take at most: a little of each series is run to find out."""
+def calibrate(
+    experiments: Sequence[Experiment], store: Store, workers: int | None = None
+) -> tuple[list[Task], float]:
+    """The tasks to do, and how many seconds they should take at most: a little of each series is
+    run to find out.
+    """
     tasks = tasks_of(experiments, store)
     rate: dict[tuple[str, str], float] = {}
     total = 0.0
@@ -217,7 +271,9 @@ def _seconds_per_unit(cell: Cell) -> float:
     while True:
         units = min(4 * units, most)
         settings = {**cell.settings, name: units, "target": None}
-        methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)  # compiled, and in the caches
+        methods.run_block(
+            cell.method, cell.problem, settings, 0, range(1), lambda count: None
+        )  # compiled, and in the caches
         started = time.perf_counter()
         methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)
         seconds = time.perf_counter() - started

@@ -1,4 +1,6 @@
-"""As much of Markdown as the differences from the paper need, as HTML: headings, paragraphs, lists, tables, code, simple TeX."""
+"""As much of Markdown as the differences from the paper need, as HTML: headings, paragraphs, lists,
+tables, code, simple TeX.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,51 @@ from collections.abc import Sequence
 from html import escape
 
 _SYMBOLS = {
-    "gamma": "γ", "beta": "β", "eta": "η", "lambda": "λ", "pi": "π", "theta": "θ", "nu": "ν", "epsilon": "ε", "varepsilon": "ε",
-    "lvert": "|", "rvert": "|", "le": "≤", "ge": "≥", "leq": "≤", "geq": "≥", "times": "×", "cdot": "·", "approx": "≈", "sim": "∼",
-    "infty": "∞", "sum": "∑", "sqrt": "√", "in": "∈", "to": "→", "dots": "…", "ldots": "…", "pm": "±", "star": "*", "log": "log ",
-    "max": "max ", "min": "min ", "mathrm": "", "text": "", "left": "", "right": "", "quad": " ",
-}  # fmt: skip
-_INLINE = re.compile(r"`([^`]+)`|\$([^$]+)\$|\*\*([^*]+)\*\*|(?<!\*)\*([^*\s][^*]*)\*(?!\*)|\[([^\]]+)\]\([^)]*\)")
-_HEADING, _ITEM, _RULE = re.compile(r"(#+)\s+(.*)"), re.compile(r"[-*]\s+"), re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
+    "gamma": "γ",
+    "beta": "β",
+    "eta": "η",
+    "lambda": "λ",
+    "pi": "π",
+    "theta": "θ",
+    "nu": "ν",
+    "epsilon": "ε",
+    "varepsilon": "ε",
+    "lvert": "|",
+    "rvert": "|",
+    "le": "≤",
+    "ge": "≥",
+    "leq": "≤",
+    "geq": "≥",
+    "times": "×",
+    "cdot": "·",
+    "approx": "≈",
+    "sim": "∼",
+    "infty": "∞",
+    "sum": "∑",
+    "sqrt": "√",
+    "in": "∈",
+    "to": "→",
+    "dots": "…",
+    "ldots": "…",
+    "pm": "±",
+    "star": "*",
+    "log": "log ",
+    "max": "max ",
+    "min": "min ",
+    "mathrm": "",
+    "text": "",
+    "left": "",
+    "right": "",
+    "quad": " ",
+}
+_INLINE = re.compile(
+    r"`([^`]+)`|\$([^$]+)\$|\*\*([^*]+)\*\*|(?<!\*)\*([^*\s][^*]*)\*(?!\*)|\[([^\]]+)\]\([^)]*\)"
+)
+_HEADING, _ITEM, _RULE = (
+    re.compile(r"(#+)\s+(.*)"),
+    re.compile(r"[-*]\s+"),
+    re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?"),
+)
 
 
 def html(text: str) -> str:
@@ -25,7 +65,9 @@ def table(lines: Sequence[str]) -> str:
     """The lines of a table (head, rule, rows) as an HTML table."""
     head, _, *rows = [_cells(line) for line in lines]
     top = "".join(f"<th scope='col'>{inline(cell)}</th>" for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
     inner = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div class='box wide' tabindex='0' role='region' aria-label='Table'>{inner}</div>"
 
@@ -53,12 +95,18 @@ def _block(block: str) -> str:
     heading = _HEADING.fullmatch(lines[0])
     if heading:
         level, rest = min(len(heading[1]) + 2, 6), "\n".join(lines[1:])
-        return f"<h{level}>{inline(heading[2])}</h{level}>" + ("\n" + html(rest) if rest.strip() else "")
+        return f"<h{level}>{inline(heading[2])}</h{level}>" + (
+            "\n" + html(rest) if rest.strip() else ""
+        )
     if len(lines) > 1 and "|" in lines[0] and _RULE.fullmatch(lines[1].strip()):
         return table(lines)
     if _ITEM.match(lines[0]):
         items = re.split(r"\n(?=[-*]\s)", "\n".join(lines))
-        return "<ul>" + "".join(f"<li>{inline(_joined(_ITEM.sub('', item, count=1)))}</li>" for item in items) + "</ul>"
+        return (
+            "<ul>"
+            + "".join(f"<li>{inline(_joined(_ITEM.sub('', item, count=1)))}</li>" for item in items)
+            + "</ul>"
+        )
     return f"<p>{inline(_joined(block))}</p>"
 
 
@@ -68,7 +116,9 @@ def _joined(text: str) -> str:
 
 def _cells(line: str) -> list[str]:
     """A row's cells; a bar after a backslash or within code is no border."""
-    parts = re.split(r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)", line.strip().removeprefix("|").removesuffix("|"))
+    parts = re.split(
+        r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)", line.strip().removeprefix("|").removesuffix("|")
+    )
     return [part.strip().replace("\\|", "|") for part in parts]
 
 

@@ -26,17 +26,26 @@ def is_reference(value: Any) -> bool:
 
 def locate(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The settings with references relative to `folder` made into ones that any process finds."""
-    return {key: _located(value, folder) if is_reference(value) else value for key, value in settings.items()}
+    return {
+        key: _located(value, folder) if is_reference(value) else value
+        for key, value in settings.items()
+    }
 
 
 def described(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as function@digest of its file."""
-    return {key: _described(key, value) if is_reference(value) else value for key, value in settings.items()}
+    return {
+        key: _described(key, value) if is_reference(value) else value
+        for key, value in settings.items()
+    }
 
 
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as the function that it names."""
-    return {key: _function(key, value) if is_reference(value) else value for key, value in settings.items()}
+    return {
+        key: _function(key, value) if is_reference(value) else value
+        for key, value in settings.items()
+    }
 
 
 def file_digest(path: Path) -> str:
@@ -57,7 +66,9 @@ def _digest_for(key: str, reference: str) -> str:
     try:
         return file_digest(Path(reference.rsplit(":", 1)[0]))
     except OSError as error:
-        raise InputError(f"{key} is {reference!r}, but that file cannot be read ({error.strerror})") from None
+        raise InputError(
+            f"{key} is {reference!r}, but that file cannot be read ({error.strerror})"
+        ) from None
 
 
 def _function(key: str, reference: str) -> Callable[..., Any]:
@@ -66,10 +77,16 @@ def _function(key: str, reference: str) -> Callable[..., Any]:
     try:
         module = _module(file, digest)
     except (Exception, SystemExit) as error:
-        raise InputError(f"{key} is {reference!r}, but that file cannot be loaded ({type(error).__name__}: {error})") from None
+        raise InputError(
+            f"{key} is {reference!r}, but that file cannot be loaded ({type(error).__name__}: {error})"
+        ) from None
     function = getattr(module, name, None)
     if not callable(function):
-        names = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
+        names = [
+            one
+            for one, value in vars(module).items()
+            if callable(value) and not one.startswith("_")
+        ]
         has = f"it has {', '.join(names)}" if names else "it has none"
         raise InputError(f"{key} is {reference!r}, but that file has no function {name}; {has}")
     return function

@@ -14,14 +14,21 @@ from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.provenance import MAKER, Provenance, Tally
 
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
-STATISTICS = {"mean": "mean", "median": "median", "decile": "lowest decile", "iqm": "interquartile mean"}
+STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "decile": "lowest decile",
+    "iqm": "interquartile mean",
+}
 _DASHES = {"solid": "", "dash": "7 4", "dashdot": "7 3 2 3", "dot": "2 3", "longdash": "11 4"}
 _TALLIED = "<th class='number'>runs</th><th class='number'>failed</th><th class='number'>seconds</th><th>stored on</th>"
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A panel in the report: its place, its group, its numbers, and the claims about it with their verdicts."""
+    """A panel in the report: its place, its group, its numbers, and the claims about it with their
+    verdicts.
+    """
 
     place: int
     group: str
@@ -59,7 +66,9 @@ def numbers(panels: Sequence[Shown], total: Tally, skipped: Sequence[str]) -> st
     verdicts = Counter(claim["verdict"] for one in panels for claim in one.claims)
     found = {"panels": len(panels), "runs": total.runs, "failed runs": total.failed}
     if verdicts:
-        found |= {"claims": verdicts.total()} | {badge(verdict): verdicts[verdict] for verdict in VERDICTS}
+        found |= {"claims": verdicts.total()} | {
+            badge(verdict): verdicts[verdict] for verdict in VERDICTS
+        }
     missing = f"<p>Not made, for lack of runs: {escape(', '.join(skipped))}.</p>" if skipped else ""
     return f"<ul class='numbers'>{''.join(f'<li><b>{count:,}</b> {name}</li>' for name, count in found.items())}</ul>{missing}"
 
@@ -124,7 +133,9 @@ def claims(panels: Sequence[Shown], groups: Sequence[str]) -> str:
         "(<span></span>)</button>"
         for verdict in ("", *VERDICTS)
     )
-    options = "".join(f"<option value='{escape(group)}'>{escape(group)}</option>" for group in groups)
+    options = "".join(
+        f"<option value='{escape(group)}'>{escape(group)}</option>" for group in groups
+    )
     rows = "".join(
         f"<tr data-verdict='{escape(claim['verdict'])}' data-group='{escape(one.group)}'><td class='short'>{one.link}</td>"
         f"<td>{escape(claim['claim'])}</td><td>{badge(claim['verdict'])}</td><td>{escape(claim['measured'])}</td></tr>"
@@ -164,11 +175,18 @@ def provenance(panels: Sequence[Shown], found: Provenance) -> str:
     return (
         "<h2>Provenance</h2><p>Seconds are the wall time of the tasks that computed the runs, added up; panels that show "
         f"the same runs share them. In all, {total.runs:,} runs took {total.seconds:,.0f} seconds; {total.failed:,} failed.</p>"
-        + table("Runs by panel", f"<th>panel</th><th>shows</th><th class='number'>runs a point</th>{_TALLIED}", by_panel)
+        + table(
+            "Runs by panel",
+            f"<th>panel</th><th>shows</th><th class='number'>runs a point</th>{_TALLIED}",
+            by_panel,
+        )
         + table("Runs by maker", "".join(f"<th>{key}</th>" for key in MAKER) + _TALLIED, by_maker)
     )
 
 
 def _tally(tally: Tally) -> str:
-    cells = "".join(f"<td class='number'>{value:,.0f}</td>" for value in (tally.runs, tally.failed, tally.seconds))
+    cells = "".join(
+        f"<td class='number'>{value:,.0f}</td>"
+        for value in (tally.runs, tally.failed, tally.seconds)
+    )
     return f"{cells}<td class='short'>{escape(tally.days)}</td>"

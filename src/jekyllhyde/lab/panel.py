@@ -1,8 +1,9 @@
 """A panel: which experiment it shows and how; and its numbers, read from a store.
 
-A `curve` panel shows the normalized return of every series against updates or trajectories, a `time` panel the count at which a run
-first exceeds its target against whatever varies, the cap where it never does, an `end` panel the return at the end against whatever
-varies. Runs are the unit of every interval.
+A `curve` panel shows the normalized return of every series against updates or trajectories, a
+`time` panel the count at which a run first exceeds its target against whatever varies, the cap
+where it never does, an `end` panel the return at the end against whatever varies. Runs are the unit
+of every interval.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ Outcome = tuple[str, str]
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, in our words, as a test on a panel's numbers: (verdict, what was measured)."""
+    """A sentence of the paper, in our words, as a test on a panel's numbers: (verdict, what was
+    measured).
+    """
 
     id: str
     text: str
@@ -36,9 +39,11 @@ class Claim:
 class Panel:
     """How an experiment is shown.
 
-    quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time ("time", "time_jekyll",
-        "time_global"), or a return at the end ("J_norm_end", "J_norm_jekyll_end").
-    statistic : over the runs, "mean", "median", "decile" or "iqm".     series : the labels to show, all by default.
+    quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
+        ("time", "time_jekyll", "time_global"), or a return at the end ("J_norm_end",
+        "J_norm_jekyll_end").
+    statistic : over the runs, "mean", "median", "decile" or "iqm".     series : the labels to show,
+        all by default.
     ylim : for curves.     exact : there is nothing random in it.
     """
 
@@ -57,12 +62,20 @@ class Panel:
     @property
     def kind(self) -> str:
         """Curve, time or end."""
-        return "time" if self.quantity.startswith("time") else "end" if self.quantity.endswith("_end") else "curve"
+        return (
+            "time"
+            if self.quantity.startswith("time")
+            else "end"
+            if self.quantity.endswith("_end")
+            else "curve"
+        )
 
     @property
     def labels(self) -> list[str]:
         """The series shown, in order."""
-        return list(self.series) or list(dict.fromkeys(cell.label for cell in self.experiment.cells))
+        return list(self.series) or list(
+            dict.fromkeys(cell.label for cell in self.experiment.cells)
+        )
 
     @property
     def cap(self) -> int:
@@ -72,7 +85,9 @@ class Panel:
     @property
     def unit(self) -> str:
         """What is counted."""
-        return {"plan": "updates", "learn": "trajectories", "deep": "episodes"}[self.experiment.method]
+        return {"plan": "updates", "learn": "trajectories", "deep": "episodes"}[
+            self.experiment.method
+        ]
 
     @property
     def ylabel(self) -> str:
@@ -81,17 +96,27 @@ class Panel:
             whose = {"time_jekyll": " of Jekyll", "time_global": " (global)"}.get(self.quantity, "")
             return f"{self.unit} to a normalized return{whose} of {self.experiment.settings['target']:g}"
         if "score" in self.quantity:
-            return "score of ten greedy episodes" if self.quantity == "score" else "exact score of the greedy policy"
-        whose, when = " of Jekyll" if "jekyll" in self.quantity else "", " at the end" if self.kind == "end" else ""
+            return (
+                "score of ten greedy episodes"
+                if self.quantity == "score"
+                else "exact score of the greedy policy"
+            )
+        whose, when = (
+            " of Jekyll" if "jekyll" in self.quantity else "",
+            " at the end" if self.kind == "end" else "",
+        )
         return f"normalized return{whose}{when}"
 
 
 @dataclass(frozen=True)
 class Curves:
-    """A panel's numbers. Per series: `samples` [runs, X], their statistic y [X] with a 95 % interval [lo, hi].
+    """A panel's numbers. Per series: `samples` [runs, X], their statistic y [X] with a 95 %
+    interval [lo, hi].
 
-    censored : share of runs that never reached the target [X].     failures : runs that diverged; in a time they count as the cap,
-    elsewhere with their last return, or 0 where they have none.     runs : of the series with the fewest.
+    censored : share of runs that never reached the target [X].     failures : runs that diverged;
+        in a time they count as the cap,
+    elsewhere with their last return, or 0 where they have none.
+    runs : of the series with the fewest.
     """
 
     panel: Panel
@@ -111,15 +136,35 @@ class Curves:
 
 
 def panel_of(experiment: Experiment) -> Panel:
-    """The obvious panel of an experiment: times if it has a target, else returns at the end if something varies, else curves."""
+    """The obvious panel of an experiment: times if it has a target, else returns at the end if
+    something varies, else curves.
+    """
     if experiment.method == "deep":
-        return Panel(experiment.name, experiment.title, experiment, "training episodes", "exact_score")
-    xlabel = next(iter(experiment.axes), "updates" if experiment.method == "plan" else "trajectories")
-    quantity = "time" if experiment.settings.get("target") is not None else "J_norm_end" if experiment.vary else "J_norm"
+        return Panel(
+            experiment.name, experiment.title, experiment, "training episodes", "exact_score"
+        )
+    xlabel = next(
+        iter(experiment.axes), "updates" if experiment.method == "plan" else "trajectories"
+    )
+    quantity = (
+        "time"
+        if experiment.settings.get("target") is not None
+        else "J_norm_end"
+        if experiment.vary
+        else "J_norm"
+    )
     exact = experiment.method == "plan" and experiment.runs == 1
-    numbers = [value for value in experiment.axes.get(xlabel, []) if isinstance(value, (int, float)) and value > 0]
-    logx = len(numbers) > 3 and np.allclose(np.diff(np.log(numbers)), np.log(numbers[1] / numbers[0]), rtol=1e-3)
-    return Panel(experiment.name, experiment.title, experiment, xlabel, quantity, logx=logx, exact=exact)
+    numbers = [
+        value
+        for value in experiment.axes.get(xlabel, [])
+        if isinstance(value, (int, float)) and value > 0
+    ]
+    logx = len(numbers) > 3 and np.allclose(
+        np.diff(np.log(numbers)), np.log(numbers[1] / numbers[0]), rtol=1e-3
+    )
+    return Panel(
+        experiment.name, experiment.title, experiment, xlabel, quantity, logx=logx, exact=exact
+    )
 
 
 def read(panel: Panel, store: Store) -> Curves:
@@ -128,11 +173,17 @@ def read(panel: Panel, store: Store) -> Curves:
     for cell in panel.experiment.cells:
         if cell.label in by_label:
             by_label[cell.label].append(cell)
-    runs = min((_complete_runs(store, cell) for cells in by_label.values() for cell in cells), default=0)
+    runs = min(
+        (_complete_runs(store, cell) for cells in by_label.values() for cell in cells), default=0
+    )
     runs = min(runs, panel.experiment.runs)
     if runs == 0:
-        raise InputError(f"panel {panel.name} has cells without any run in the store; make it first with jh figure {panel.name}")
-    table = store.table([cell.digest for cells in by_label.values() for cell in cells], _columns(panel))
+        raise InputError(
+            f"panel {panel.name} has cells without any run in the store; make it first with jh figure {panel.name}"
+        )
+    table = store.table(
+        [cell.digest for cells in by_label.values() for cell in cells], _columns(panel)
+    )
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in table.to_pylist():
         if row["run"] < runs:
@@ -142,7 +193,9 @@ def read(panel: Panel, store: Store) -> Curves:
     for label, cells in by_label.items():
         found = [sorted(rows[cell.digest], key=lambda row: int(row["run"])) for cell in cells]
         failures[label] = sum(row["failure"] is not None for some in found for row in some)
-        x, samples[label], censored[label] = _curve(panel, found[0]) if panel.kind == "curve" else _points(panel, cells, found)
+        x, samples[label], censored[label] = (
+            _curve(panel, found[0]) if panel.kind == "curve" else _points(panel, cells, found)
+        )
     measured = {label: summarize(values, panel.statistic) for label, values in samples.items()}
     y, lo, hi = ({label: one[i] for label, one in measured.items()} for i in range(3))
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
@@ -157,22 +210,41 @@ def _complete_runs(store: Store, cell: Cell) -> int:
     return next(run for run in range(len(here) + 1) if run not in here)
 
 
-def _points(panel: Panel, cells: Sequence[Cell], rows: list[list[dict[str, Any]]]) -> tuple[Floats, Floats, Floats]:
-    """The axis x [X], a value per run and x, and the share of runs without one; those count as the cap, a return as 0."""
+def _points(
+    panel: Panel, cells: Sequence[Cell], rows: list[list[dict[str, Any]]]
+) -> tuple[Floats, Floats, Floats]:
+    """The axis x [X], a value per run and x, and the share of runs without one; those count as the
+    cap, a return as 0.
+    """
     values = np.array(
-        [[np.nan if row[panel.quantity] is None else row[panel.quantity] for row in some] for some in rows], dtype=np.float64
+        [
+            [np.nan if row[panel.quantity] is None else row[panel.quantity] for row in some]
+            for some in rows
+        ],
+        dtype=np.float64,
     ).T
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
-    return x, np.where(np.isnan(values), panel.cap if panel.kind == "time" else 0.0, values), np.isnan(values).mean(axis=0)
+    return (
+        x,
+        np.where(np.isnan(values), panel.cap if panel.kind == "time" else 0.0, values),
+        np.isnan(values).mean(axis=0),
+    )
 
 
 def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Floats]:
     """The axis x [X] and the curve of each run; one that stopped early keeps its last value."""
     at = next(row["at"] for row in rows if row["at"] is not None)
-    values = np.array([np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows], dtype=np.float64)
+    values = np.array(
+        [np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows],
+        dtype=np.float64,
+    )
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(values.shape[1])), axis=1)
-    return np.array(at, dtype=np.float64), np.take_along_axis(values, known, axis=1), np.zeros(len(at))
+    return (
+        np.array(at, dtype=np.float64),
+        np.take_along_axis(values, known, axis=1),
+        np.zeros(len(at)),
+    )
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:
@@ -180,5 +252,7 @@ def judge(curves: Curves) -> list[dict[str, str]]:
     found = []
     for claim in curves.panel.claims:
         verdict, measured = claim.test(curves)
-        found.append({"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured})
+        found.append(
+            {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
+        )
     return found

@@ -1,4 +1,6 @@
-"""Where the runs behind some panels come from: who made them, when, with what, in how many seconds, and how many failed."""
+"""Where the runs behind some panels come from: who made them, when, with what, in how many seconds,
+and how many failed.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Tally:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a store knows about some panels: by panel, by maker (version, commit, machine, Python), and in all."""
+    """What a store knows about some panels: by panel, by maker (version, commit, machine, Python),
+    and in all.
+    """
 
     panels: dict[str, Tally]
     makers: dict[tuple[str, ...], Tally]
@@ -42,7 +46,8 @@ class Provenance:
 def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
     """Count the runs of these panels' cells.
 
-    A part's seconds go to its runs in equal shares. Runs that two panels share count for both, and once in all.
+    A part's seconds go to its runs in equal shares. Runs that two panels share count for both, and
+    once in all.
     """
     held: dict[str, list[Held]] = defaultdict(list)
     sizes: dict[str, int] = {}
@@ -63,7 +68,9 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
                 made = about[one.part]
                 maker = tuple(str(made.get(key) or "unknown") for key in MAKER)
                 runs = one.last - one.first
-                for tally in (mine,) if digest in counted else (mine, found.makers[maker], found.total):
+                for tally in (
+                    (mine,) if digest in counted else (mine, found.makers[maker], found.total)
+                ):
                     tally.runs += runs
                     tally.failed += one.failed
                     tally.seconds += made["seconds"] * runs / sizes[one.part]

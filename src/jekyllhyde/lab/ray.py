@@ -1,7 +1,7 @@
 """Tasks on a Ray cluster, one that is running already or one started here.
 
-Every worker writes to the same store, in a folder that all machines see; only the names of parts travel back. A lost worker's task
-is run again.
+Every worker writes to the same store, in a folder that all machines see; only the names of parts
+travel back. A lost worker's task is run again.
 """
 
 from __future__ import annotations
@@ -20,16 +20,24 @@ from jekyllhyde.lab.engine import Done, Status, Task, execute
 from jekyllhyde.lab.store import Store
 from jekyllhyde.parallel import count_threads
 
-RETRIES = 10  # of a task whose worker is lost; one that kills its worker every time must end some time
+RETRIES = (
+    10  # of a task whose worker is lost; one that kills its worker every time must end some time
+)
 QUEUED = 2  # tasks in flight per core: the next is there when one ends
 
 
-def run_on_ray(tasks: list[Task], folder: Path, address: str | None, workers: int | None, status: Status) -> Done:
-    """Run tasks on the cluster at `address` ("auto" for the one on this machine; None starts one with `workers` cores)."""
+def run_on_ray(
+    tasks: list[Task], folder: Path, address: str | None, workers: int | None, status: Status
+) -> Done:
+    """Run tasks on the cluster at `address` ("auto" for the one on this machine; None starts one
+    with `workers` cores).
+    """
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError:
-        raise InputError("engine is 'ray', but Ray is not installed; install jekyllhyde[ray], or use engine 'local'") from None
+        raise InputError(
+            "engine is 'ray', but Ray is not installed; install jekyllhyde[ray], or use engine 'local'"
+        ) from None
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         place = str(folder.resolve())
@@ -38,7 +46,9 @@ def run_on_ray(tasks: list[Task], folder: Path, address: str | None, workers: in
         try:
             while True:
                 cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-                room = workers if workers and address else QUEUED * cores  # on a cluster of others, no more than asked for
+                room = (
+                    workers if workers and address else QUEUED * cores
+                )  # on a cluster of others, no more than asked for
                 for task in itertools.islice(waiting, max(0, room - len(pending))):
                     pending[remote.remote(task, place)] = task
                 if not pending:
@@ -65,7 +75,9 @@ def _work(task: Task, folder: str) -> tuple[str | None, int]:
 
 @lru_cache(maxsize=4)
 def _store(folder: str, made: int) -> Store:
-    """Opened once per worker: later tasks need only what is new in its index. `made` tells a store from one that took its place."""
+    """Opened once per worker: later tasks need only what is new in its index. `made` tells a store
+    from one that took its place.
+    """
     return Store.open(folder)
 
 
@@ -74,29 +86,48 @@ def _result(ray: Any, reference: Any, task: Task) -> tuple[str | None, int]:
         part, failed = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None
-    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError) as error:
-        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + (", ..." if len(task.blocks) > 3 else "")
-        raise InputError(f"{RETRIES + 1} workers were lost with the same task ({cells}): {str(error).splitlines()[0]}") from None
+    except (
+        ray.exceptions.WorkerCrashedError,
+        ray.exceptions.NodeDiedError,
+        ray.exceptions.ObjectLostError,
+    ) as error:
+        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + (
+            ", ..." if len(task.blocks) > 3 else ""
+        )
+        raise InputError(
+            f"{RETRIES + 1} workers were lost with the same task ({cells}): {str(error).splitlines()[0]}"
+        ) from None
     return part, failed
 
 
 @contextlib.contextmanager
 def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[None]:
-    """A connection to the cluster, for as long as it is needed; one that the caller has made is used and left alone."""
+    """A connection to the cluster, for as long as it is needed; one that the caller has made is
+    used and left alone.
+    """
     if ray.is_initialized():
         yield
         return
-    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}  # no network, no advice
+    quiet = {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    }  # no network, no advice
     for name, value in quiet.items():
         os.environ.setdefault(name, value)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address is None:
-        options |= {"num_cpus": count_threads(workers), "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+        options |= {
+            "num_cpus": count_threads(workers),
+            "include_dashboard": False,
+            "_node_ip_address": "127.0.0.1",
+        }
     try:
         ray.init(address=address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         what = (
-            "no Ray cluster can be started" if address is None else f"address is {address!r}; no Ray cluster can be reached there"
+            "no Ray cluster can be started"
+            if address is None
+            else f"address is {address!r}; no Ray cluster can be reached there"
         )
         raise InputError(f"{what} ({str(error).splitlines()[0]})") from None
     try:

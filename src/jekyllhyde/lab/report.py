@@ -1,7 +1,9 @@
-"""The interactive report: panels, claims, differences and provenance in one HTML file that needs nothing else.
+"""The interactive report: panels, claims, differences and provenance in one HTML file that needs
+nothing else.
 
-This module decides what is shown and turns a panel into the data of its chart; `page` writes the HTML, `report.html` is the page
-around it with the script that draws a chart once it comes into view.
+This module decides what is shown and turns a panel into the data of its chart; `page` writes the
+HTML, `report.html` is the page around it with the script that draws a chart once it comes into
+view.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ OWN = "Own experiments"
 
 
 def write(curves: Sequence[Curves], path: Path, store: Store, skipped: Sequence[str] = ()) -> Path:
-    """Write the report on these panels to `path`; `skipped` are panels that the store has too little for.
+    """Write the report on these panels to `path`; `skipped` are panels that the store has too
+    little for.
 
     The same panels from the same store give the same file, byte for byte.
     """
@@ -53,31 +56,48 @@ def write(curves: Sequence[Curves], path: Path, store: Store, skipped: Sequence[
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise InputError(f"the report cannot be written to {str(path)!r} ({error.strerror})") from None
+        raise InputError(
+            f"the report cannot be written to {str(path)!r} ({error.strerror})"
+        ) from None
     return path
 
 
 def has(store: Store, panel: Panel) -> bool:
     """Whether the store has at least one run of each of the panel's cells."""
     labels = set(panel.labels)
-    return all(0 in store.present(cell.digest) for cell in panel.experiment.cells if cell.label in labels)
+    return all(
+        0 in store.present(cell.digest) for cell in panel.experiment.cells if cell.label in labels
+    )
 
 
 def differences() -> str:
-    """The differences from the paper as HTML, without the text's own title; empty where the package has no such text."""
+    """The differences from the paper as HTML, without the text's own title; empty where the package
+    has no such text.
+    """
     text = files("jekyllhyde.lab") / "differences.md"
-    return markdown.html(re.sub(r"\A\s*# .*\n", "", text.read_text(encoding="utf-8"))) if text.is_file() else ""
+    return (
+        markdown.html(re.sub(r"\A\s*# .*\n", "", text.read_text(encoding="utf-8")))
+        if text.is_file()
+        else ""
+    )
 
 
 def _html(curves: Sequence[Curves], store: Store, skipped: Sequence[str], plotly: str) -> str:
-    docs = {panel.name: (figure.__doc__ or "").strip() for figure in figures.FIGURES for panel in figure.PANELS}
+    docs = {
+        panel.name: (figure.__doc__ or "").strip()
+        for figure in figures.FIGURES
+        for panel in figure.PANELS
+    }
     panels = [Shown(i, _group(one.panel.name), one, judge(one)) for i, one in enumerate(curves)]
     groups: dict[str, list[Shown]] = {}
     for one in panels:
         groups.setdefault(one.group, []).append(one)
     found = provenance([one.panel for one in curves], store)
     ours = list(groups) != [OWN]
-    sections = {page.slug(group): (group, page.figure(docs.get(some[0].name) or group, some)) for group, some in groups.items()}
+    sections = {
+        page.slug(group): (group, page.figure(docs.get(some[0].name) or group, some))
+        for group, some in groups.items()
+    }
     if any(one.claims for one in panels):
         sections["claims"] = ("Claims", page.claims(panels, list(groups)))
     if ours and (text := differences()):
@@ -87,13 +107,17 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Sequence[str], plotly
         "title": "The figures of “Dr Jekyll and Mr Hyde”, remade" if ours else "Experiments",
         "numbers": page.numbers(panels, found.total, skipped),
         "nav": page.navigation({id: name for id, (name, _) in sections.items()}),
-        "sections": "\n".join(f"<section id='{id}'>{html}</section>" for id, (_, html) in sections.items()),
+        "sections": "\n".join(
+            f"<section id='{id}'>{html}</section>" for id, (_, html) in sections.items()
+        ),
         "version": __version__,
         "data": "\n".join(page.data(one.place, embedded(chart(one.curves))) for one in panels),
         "plotly": plotly,
     }
     template = (files("jekyllhyde.lab") / "report.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: content[match[1]], template)  # in one go: what is put in is not searched
+    return re.sub(
+        r"\{\{(\w+)\}\}", lambda match: content[match[1]], template
+    )  # in one go: what is put in is not searched
 
 
 def _group(panel: str) -> str:
@@ -113,18 +137,32 @@ def chart(curves: Curves) -> dict[str, Any]:
     shown = visible(x, panel.logx)
     series = []
     for label, style in styles(list(curves.y)).items():
-        one: dict[str, Any] = {"label": label, **style._asdict(), "y": rounded(curves.y[label][shown])}
+        one: dict[str, Any] = {
+            "label": label,
+            **style._asdict(),
+            "y": rounded(curves.y[label][shown]),
+        }
         if not exact:
             one |= {"lo": rounded(curves.lo[label][shown]), "hi": rounded(curves.hi[label][shown])}
         if timed:
             median = np.median(curves.samples[label], axis=0)
-            one |= {"median": rounded(median[shown]), "censored": rounded(curves.censored[label][shown])}
+            one |= {
+                "median": rounded(median[shown]),
+                "censored": rounded(curves.censored[label][shown]),
+            }
         series.append(one)
     return {
-        "xlabel": panel.xlabel, "ylabel": panel.ylabel, "x": rounded(x[shown], 7), "words": words, "logx": panel.logx and not words,
-        "cap": curves.cap if timed else None, "ylim": panel.ylim, "exact": exact, "statistic": page.STATISTICS[panel.statistic],
+        "xlabel": panel.xlabel,
+        "ylabel": panel.ylabel,
+        "x": rounded(x[shown], 7),
+        "words": words,
+        "logx": panel.logx and not words,
+        "cap": curves.cap if timed else None,
+        "ylim": panel.ylim,
+        "exact": exact,
+        "statistic": page.STATISTICS[panel.statistic],
         "series": series,
-    }  # fmt: skip
+    }
 
 
 def _words(curves: Curves) -> list[str] | None:
@@ -136,15 +174,21 @@ def _words(curves: Curves) -> list[str] | None:
 
 
 def visible(x: Floats, logarithmic: bool) -> NDArray[np.int64]:
-    """Which points of an axis to draw: of many, those that follow `MOST_POINTS` equally spaced places, both ends among them."""
+    """Which points of an axis to draw: of many, those that follow `MOST_POINTS` equally spaced
+    places, both ends among them.
+    """
     if len(x) <= MOST_POINTS or (np.diff(x) < 0).any():
         return np.arange(len(x))
     along = np.log(x) if logarithmic and x[0] > 0 else x
-    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], MOST_POINTS)).clip(max=len(x) - 1))
+    return np.unique(
+        np.searchsorted(along, np.linspace(along[0], along[-1], MOST_POINTS)).clip(max=len(x) - 1)
+    )
 
 
 def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
-    """Numbers to so many significant digits, None where they are not finite: JSON has no word for that."""
+    """Numbers to so many significant digits, None where they are not finite: JSON has no word for
+    that.
+    """
     found = [float(f"{value:.{digits}g}") if math.isfinite(value) else None for value in values]
     return [int(value) if value is not None and value.is_integer() else value for value in found]
 

@@ -1,8 +1,10 @@
-"""Statistics over runs: runs are the unit that is resampled, and every resampling has an explicit generator.
+"""Statistics over runs: runs are the unit that is resampled, and every resampling has an explicit
+generator.
 
-Samples have the runs on their first axis. Whatever is estimated comes as (y, lo, hi) with a 95 % interval. A bootstrap draws n of
-the n runs with replacement, within each stratum where strata are given, and takes the 2.5 % and 97.5 % quantiles of the statistic;
-several series are resampled together, run by run, so that runs on the same MDP stay paired. A generator that is not given is
+Samples have the runs on their first axis. Whatever is estimated comes as (y, lo, hi) with a 95 %
+interval. A bootstrap draws n of the n runs with replacement, within each stratum where strata are
+given, and takes the 2.5 % and 97.5 % quantiles of the statistic; several series are resampled
+together, run by run, so that runs on the same MDP stay paired. A generator that is not given is
 `default_rng(0)`: the same samples have the same interval.
 """
 
@@ -42,8 +44,9 @@ STATISTICS: dict[str, Callable[[Floats], Floats]] = {
 def summarize(samples: Floats, statistic: str, draws: int = DRAWS, rng: Rng = None) -> Interval:
     """Mean, median, decile or iqm over runs with a 95 % interval, as the figures show them.
 
-    The interval is a percentile bootstrap, but for the decile, which is too far out for that: it lies between two order statistics,
-    since the number of runs below the true decile is binomial(n, 0.1), whatever the distribution.
+    The interval is a percentile bootstrap, but for the decile, which is too far out for that: it
+    lies between two order statistics, since the number of runs below the true decile is binomial(n,
+    0.1), whatever the distribution.
     """
     if statistic != "decile":
         return bootstrap(samples, statistic, draws=draws, rng=rng)
@@ -52,28 +55,51 @@ def summarize(samples: Floats, statistic: str, draws: int = DRAWS, rng: Rng = No
     return np.quantile(ordered, 0.1, axis=0), ordered[max(low - 1, 0)], ordered[min(high, n - 1)]
 
 
-def weights(n: int, draws: int = DRAWS, rng: Rng = None, strata: ArrayLike | None = None) -> NDArray[np.int64]:
-    """How often each of n runs is drawn [draws, n]: n times in all, in each stratum as often as it has runs."""
+def weights(
+    n: int, draws: int = DRAWS, rng: Rng = None, strata: ArrayLike | None = None
+) -> NDArray[np.int64]:
+    """How often each of n runs is drawn [draws, n]: n times in all, in each stratum as often as it
+    has runs.
+    """
     rng = np.random.default_rng(0) if rng is None else rng
     groups = np.zeros(n) if strata is None else np.asarray(strata)
     if len(groups) != n:
-        raise InputError(f"strata has {len(groups)} entries; it must have one for each of the {n} runs")
+        raise InputError(
+            f"strata has {len(groups)} entries; it must have one for each of the {n} runs"
+        )
     counts = np.zeros((draws, n), dtype=np.int64)
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        counts[:, members] = rng.multinomial(len(members), np.full(len(members), 1.0 / len(members)), size=draws)
+        counts[:, members] = rng.multinomial(
+            len(members), np.full(len(members), 1.0 / len(members)), size=draws
+        )
     return counts
 
 
 def bootstrap(
-    samples: Floats, statistic: str = "mean", *, draws: int = DRAWS, rng: Rng = None, strata: ArrayLike | None = None
+    samples: Floats,
+    statistic: str = "mean",
+    *,
+    draws: int = DRAWS,
+    rng: Rng = None,
+    strata: ArrayLike | None = None,
 ) -> Interval:
     """A statistic over runs with its percentile bootstrap interval."""
-    return jointly(STATISTICS[check_choice(statistic, "statistic", STATISTICS)], samples, draws=draws, rng=rng, strata=strata)
+    return jointly(
+        STATISTICS[check_choice(statistic, "statistic", STATISTICS)],
+        samples,
+        draws=draws,
+        rng=rng,
+        strata=strata,
+    )
 
 
 def jointly(
-    function: Callable[..., Any], *samples: Floats, draws: int = DRAWS, rng: Rng = None, strata: ArrayLike | None = None
+    function: Callable[..., Any],
+    *samples: Floats,
+    draws: int = DRAWS,
+    rng: Rng = None,
+    strata: ArrayLike | None = None,
 ) -> Interval:
     """function(*samples) with its interval, the same runs drawn from every series."""
     n = _shared_runs(samples)
@@ -89,10 +115,13 @@ def jointly(
     return y, *_ends(found)
 
 
-def of_means(function: Callable[..., Any], *samples: Floats, draws: int = DRAWS, rng: Rng = None) -> Interval:
+def of_means(
+    function: Callable[..., Any], *samples: Floats, draws: int = DRAWS, rng: Rng = None
+) -> Interval:
     """A function of the series' means with its interval, much faster than `jointly`.
 
-    `function` takes one array [..., X] per series, its means, and reduces the last axis (X is 1 for samples without one).
+    `function` takes one array [..., X] per series, its means, and reduces the last axis (X is 1 for
+    samples without one).
     """
     n = _shared_runs(samples)
     columns = [one[:, None] if one.ndim == 1 else one for one in samples]
@@ -103,7 +132,9 @@ def of_means(function: Callable[..., Any], *samples: Floats, draws: int = DRAWS,
     return y, *_ends(np.asarray(function(*(counts @ one / n for one in columns)), dtype=np.float64))
 
 
-def difference(a: Floats, b: Floats, statistic: str = "mean", *, draws: int = DRAWS, rng: Rng = None) -> Interval:
+def difference(
+    a: Floats, b: Floats, statistic: str = "mean", *, draws: int = DRAWS, rng: Rng = None
+) -> Interval:
     """The statistic of a less that of b, for series whose runs are paired."""
     _shared_runs((a, b))
     if statistic == "mean":
@@ -112,8 +143,12 @@ def difference(a: Floats, b: Floats, statistic: str = "mean", *, draws: int = DR
     return jointly(lambda one, other: chosen(one) - chosen(other), a, b, draws=draws, rng=rng)
 
 
-def probability_of_improvement(a: Floats, b: Floats, *, paired: bool = False, draws: int = DRAWS, rng: Rng = None) -> Interval:
-    """P(A < B) + P(A = B) / 2: over all pairs of a run of each, resampled apart, or (`paired`) over runs of the same number."""
+def probability_of_improvement(
+    a: Floats, b: Floats, *, paired: bool = False, draws: int = DRAWS, rng: Rng = None
+) -> Interval:
+    """P(A < B) + P(A = B) / 2: over all pairs of a run of each, resampled apart, or (`paired`) over
+    runs of the same number.
+    """
     if paired:
         return bootstrap((a < b) + 0.5 * (a == b), "mean", draws=draws, rng=rng)
     wins = (a[:, None] < b) + 0.5 * (a[:, None] == b)
@@ -136,10 +171,11 @@ def share(flags: ArrayLike) -> Interval:
 
 @dataclass(frozen=True)
 class KaplanMeier:
-    """The survival curve: the share of runs that are still under way just after each of `times` [K], with a 95 % interval.
+    """The survival curve: the share of runs that are still under way just after each of `times`
+    [K], with a 95 % interval.
 
-    Between two times the curve is flat, before the first it is 1. `steps` are Greenwood's terms d / (n (n - d)), for n runs at risk
-    of which d arrive.
+    Between two times the curve is flat, before the first it is 1. `steps` are Greenwood's terms d /
+    (n (n - d)), for n runs at risk of which d arrive.
     """
 
     times: Floats
@@ -150,11 +186,19 @@ class KaplanMeier:
 
     @property
     def median(self) -> tuple[float, float, float]:
-        """The first time by which half of the runs have arrived, with its interval; infinite where the curve stays above."""
-        return _first(self.times, self.survival <= 0.5), _first(self.times, self.lo <= 0.5), _first(self.times, self.hi <= 0.5)
+        """The first time by which half of the runs have arrived, with its interval; infinite where
+        the curve stays above.
+        """
+        return (
+            _first(self.times, self.survival <= 0.5),
+            _first(self.times, self.lo <= 0.5),
+            _first(self.times, self.hi <= 0.5),
+        )
 
     def restricted_mean(self, cap: float) -> tuple[float, float, float]:
-        """The mean of min(time, cap), the area under the curve up to the cap, with a normal interval from Greenwood's variance."""
+        """The mean of min(time, cap), the area under the curve up to the cap, with a normal
+        interval from Greenwood's variance.
+        """
         inside = self.times < cap
         edges = np.concatenate([[0.0], self.times[inside], [cap]])
         areas = np.diff(edges) * np.concatenate([[1.0], self.survival[inside]])
@@ -167,12 +211,14 @@ class KaplanMeier:
 def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
     """The survival curve of runs that arrive at their time (`observed`) or are lost sight of there.
 
-    A run that is lost at the very time of an arrival was still at risk. The interval is Greenwood's on the scale log(-log S), which
-    stays within [0, 1].
+    A run that is lost at the very time of an arrival was still at risk. The interval is Greenwood's
+    on the scale log(-log S), which stays within [0, 1].
     """
     when, arrived = np.asarray(times, dtype=np.float64), np.asarray(observed, dtype=bool)
     if when.ndim != 1 or when.shape != arrived.shape or not len(when):
-        raise InputError(f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the same length")
+        raise InputError(
+            f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the same length"
+        )
     at = np.unique(when[arrived])
     risk = len(when) - np.searchsorted(np.sort(when), at, side="left")
     arrivals = np.array([(when[arrived] == one).sum() for one in at], dtype=np.float64)
@@ -192,7 +238,9 @@ def _first(times: Floats, flags: NDArray[np.bool_]) -> float:
 def _shared_runs(samples: tuple[Floats, ...]) -> int:
     lengths = {len(one) for one in samples}
     if len(lengths) != 1 or 0 in lengths:
-        raise InputError(f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the same runs")
+        raise InputError(
+            f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the same runs"
+        )
     return lengths.pop()
 
 

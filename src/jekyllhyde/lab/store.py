@@ -1,4 +1,5 @@
-"""The store: a folder of Parquet part files that is only ever added to, readable by any tool that reads Parquet.
+"""The store: a folder of Parquet part files that is only ever added to, readable by any tool that
+reads Parquet.
 
     STORE/manifest.json       {"format": 1}
     STORE/parts/*.parquet     one row per run; columns below; each file's metadata lists its cells, and says who made it and when
@@ -17,9 +18,10 @@
 | at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target                                          |
 | score, exact_score                  | lists: the curve of a deep agent, at the training episodes `at`                      |
 
-A part is named after its content, written beside its place, flushed to the disk and renamed, so it is there completely or not at
-all. Writers take turns: under the store's lock each looks up in the index what others have stored meanwhile, leaves those runs out,
-adds its own line and only then renames. So no run is ever there twice; a line without a part is one whose writer died.
+A part is named after its content, written beside its place, flushed to the disk and renamed, so it
+is there completely or not at all. Writers take turns: under the store's lock each looks up in the
+index what others have stored meanwhile, leaves those runs out, adds its own line and only then
+renames. So no run is ever there twice; a line without a part is one whose writer died.
 """
 
 from __future__ import annotations
@@ -45,12 +47,16 @@ from jekyllhyde.lab.part import SCHEMA, UNREADABLE, Held, Stretch, first_line
 from jekyllhyde.lab.spec import Cell
 
 FORMAT = 1
-ABANDONED = 3600.0  # seconds after which a file that is still being written is one whose writer died
+ABANDONED = (
+    3600.0  # seconds after which a file that is still being written is one whose writer died
+)
 
 
 @dataclass
 class Store:
-    """A store opened for reading and writing. `parts` maps a part's name to what it holds; `damaged` to what is wrong with it."""
+    """A store opened for reading and writing. `parts` maps a part's name to what it holds;
+    `damaged` to what is wrong with it.
+    """
 
     folder: Path
     parts: dict[str, list[Held]] = field(default_factory=dict)
@@ -61,7 +67,9 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | Path, *, create: bool = False) -> Store:
-        """Open the store in `folder`; with `create`, to write to it, and make one there if there is none."""
+        """Open the store in `folder`; with `create`, to write to it, and make one there if there is
+        none.
+        """
         folder = Path(folder)
         if folder.exists() and not folder.is_dir():
             raise InputError(f"store is {str(folder)!r}; it is a file, and must be a folder")
@@ -79,20 +87,30 @@ class Store:
     # What is here.
 
     def refresh(self, *, scan: bool = True) -> None:
-        """Take in the parts that are new since the last look: all that are there or, without a scan, those that the index lists."""
+        """Take in the parts that are new since the last look: all that are there or, without a
+        scan, those that the index lists.
+        """
         listed = self._listed()
         present = {}
         try:
             if scan:
                 with os.scandir(self.folder / "parts") as entries:
-                    present = {one.name: one.stat().st_size for one in entries if part.is_part(one.name)}
+                    present = {
+                        one.name: one.stat().st_size for one in entries if part.is_part(one.name)
+                    }
             else:
                 for name in listed:
-                    with contextlib.suppress(FileNotFoundError):  # its writer died before the rename
+                    with contextlib.suppress(
+                        FileNotFoundError
+                    ):  # its writer died before the rename
                         present[name] = self._path(name).stat().st_size
         except OSError as error:
-            raise InputError(f"store is {str(self.folder)!r}; its parts cannot be listed ({error.strerror})") from None
-        for name in [name for name in self._sizes if scan and present.get(name) != self._sizes[name]]:
+            raise InputError(
+                f"store is {str(self.folder)!r}; its parts cannot be listed ({error.strerror})"
+            ) from None
+        for name in [
+            name for name in self._sizes if scan and present.get(name) != self._sizes[name]
+        ]:
             self._forget(name)
         for name, size in present.items():
             if name not in self._sizes:
@@ -121,10 +139,14 @@ class Store:
             self._cells[one.cell].remove(one)
 
     def _listed(self) -> dict[str, tuple[int, list[Stretch]]]:
-        """The index's lines since the last look: size and content per part. What is not such a line is passed over."""
+        """The index's lines since the last look: size and content per part. What is not such a line
+        is passed over.
+        """
         try:
             with (self.folder / "index.jsonl").open("rb") as file:
-                if os.fstat(file.fileno()).st_size < self._index_read:  # it was lost, and begun anew
+                if (
+                    os.fstat(file.fileno()).st_size < self._index_read
+                ):  # it was lost, and begun anew
                     self._index_read = 0
                 file.seek(self._index_read)
                 data = file.read()
@@ -136,14 +158,19 @@ class Store:
         for line in data.splitlines():
             with contextlib.suppress(ValueError, TypeError):
                 name, size, held = json.loads(line)
-                found[str(name)] = (int(size), [[str(cell), str(id), int(i), int(j), int(k)] for cell, id, i, j, k in held])
+                found[str(name)] = (
+                    int(size),
+                    [[str(cell), str(id), int(i), int(j), int(k)] for cell, id, i, j, k in held],
+                )
         return found
 
     def _path(self, name: str) -> Path:
         return self.folder / "parts" / name
 
     def _cannot_read(self, name: str, error: Exception) -> InputError:
-        return InputError(f"store is {str(self.folder)!r}; part {name} cannot be read ({first_line(error)}), verify the store")
+        return InputError(
+            f"store is {str(self.folder)!r}; part {name} cannot be read ({first_line(error)}), verify the store"
+        )
 
     def present(self, digest: str) -> set[int]:
         """The runs of a cell that are here."""
@@ -167,7 +194,11 @@ class Store:
         for name in sorted({one.part for digest in wanted for one in self._cells.get(digest, ())}):
             here = {one.cell for one in self.parts[name]}
             try:
-                tables.append(part.read_table(self._path(name), read, None if here <= wanted else here & wanted))
+                tables.append(
+                    part.read_table(
+                        self._path(name), read, None if here <= wanted else here & wanted
+                    )
+                )
             except UNREADABLE as error:
                 raise self._cannot_read(name, error) from None
         if not tables:
@@ -180,24 +211,45 @@ class Store:
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
         try:
-            return {key: value for key, value in part.read_about(self._path(name)).items() if key != "held"}
+            return {
+                key: value
+                for key, value in part.read_about(self._path(name)).items()
+                if key != "held"
+            }
         except UNREADABLE as error:
             raise self._cannot_read(name, error) from None
 
     # Adding.
 
     def add(self, blocks: Iterable[tuple[Cell, range, list[Row]]], seconds: float) -> str | None:
-        """Store the rows of these stretches of runs, those that are not here yet; the part's name, or None if all were."""
+        """Store the rows of these stretches of runs, those that are not here yet; the part's name,
+        or None if all were.
+        """
         columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
         for cell, _, rows in blocks:
             common = {
-                "cell": cell.digest, "id": cell.id, "experiment": cell.experiment, "series": cell.series, "x": cell.x,
+                "cell": cell.digest,
+                "id": cell.id,
+                "experiment": cell.experiment,
+                "series": cell.series,
+                "x": cell.x,
                 "settings": cell.text,
-            }  # fmt: skip
+            }
             for name, column in columns.items():
-                column.extend([common[name]] * len(rows) if name in common else [row.get(name) for row in rows])
-        table = pa.table({name: pa.array(column, SCHEMA.field(name).type) for name, column in columns.items()}, schema=SCHEMA)
-        about = {"seconds": round(seconds, 3), "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **part.machine()}
+                column.extend(
+                    [common[name]] * len(rows)
+                    if name in common
+                    else [row.get(name) for row in rows]
+                )
+        table = pa.table(
+            {name: pa.array(column, SCHEMA.field(name).type) for name, column in columns.items()},
+            schema=SCHEMA,
+        )
+        about = {
+            "seconds": round(seconds, 3),
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            **part.machine(),
+        }
         return self._add(table, about)
 
     def merge(self, other: Store) -> int:
@@ -213,15 +265,23 @@ class Store:
         return taken
 
     def _add(self, table: pa.Table, about: Mapping[str, Any]) -> str | None:
-        """Write what is new of a table, as of now; if others have stored some of it before the lock is ours, again."""
+        """Write what is new of a table, as of now; if others have stored some of it before the lock
+        is ours, again.
+        """
         rows = part.keys_of(table)
         with part.written(self.folder):
             while True:
-                new = [i for i, (cell, _, run, _) in enumerate(rows) if not self._has(cell, run, run + 1)]
+                new = [
+                    i
+                    for i, (cell, _, run, _) in enumerate(rows)
+                    if not self._has(cell, run, run + 1)
+                ]
                 if not new:
                     return None
                 held = part.stretches(rows[i] for i in new)
-                data = part.encode(table if len(new) == len(rows) else table.take(new), {"held": held, **about})
+                data = part.encode(
+                    table if len(new) == len(rows) else table.take(new), {"held": held, **about}
+                )
                 name = part.part_name(data)
                 with part.partial_file(self._path(name), data) as partial:
                     with self._locked():
@@ -254,7 +314,9 @@ class Store:
     # Checking.
 
     def verify(self) -> dict[str, str]:
-        """Read every part and compare it with its name, its metadata and the others; what is wrong, per part."""
+        """Read every part and compare it with its name, its metadata and the others; what is wrong,
+        per part.
+        """
         self.refresh()
         found = {name: part.problem_of(self._path(name)) for name in sorted(self.parts)}
         wrong = self.damaged | {name: problem for name, problem in found.items() if problem}
@@ -262,12 +324,17 @@ class Store:
             before: Held | None = None
             for one in sorted(stretches, key=lambda one: (one.first, one.part)):
                 if before and one.first < before.last:
-                    wrong.setdefault(one.part, f"it holds run {one.first} of cell {cell}, which {before.part} holds too")
+                    wrong.setdefault(
+                        one.part,
+                        f"it holds run {one.first} of cell {cell}, which {before.part} holds too",
+                    )
                 before = one if before is None or one.last > before.last else before
         return wrong
 
     def set_aside(self, names: Iterable[str]) -> list[Path]:
-        """Move damaged parts to STORE/damaged, so that their runs count as missing; nothing is deleted."""
+        """Move damaged parts to STORE/damaged, so that their runs count as missing; nothing is
+        deleted.
+        """
         moved = []
         with part.written(self.folder), self._locked():
             (self.folder / "damaged").mkdir(exist_ok=True)
@@ -284,8 +351,12 @@ def _create(folder: Path) -> None:
     """Make the store's folders and manifest where they are not."""
     if not (folder / "manifest.json").exists():
         ours = ("parts", "manifest.json")  # the latter if another process has made it since
-        if folder.exists() and any(one.name not in ours and not one.name.startswith(".") for one in folder.iterdir()):
-            raise InputError(f"store is {str(folder)!r}; that folder has other things in it, give a new or an empty one")
+        if folder.exists() and any(
+            one.name not in ours and not one.name.startswith(".") for one in folder.iterdir()
+        ):
+            raise InputError(
+                f"store is {str(folder)!r}; that folder has other things in it, give a new or an empty one"
+            )
         (folder / "parts").mkdir(parents=True, exist_ok=True)
         content = json.dumps({"format": FORMAT, "made_by": f"jekyllhyde {__version__}"}) + "\n"
         with part.partial_file(folder / "manifest.json", content.encode()) as partial:
@@ -297,11 +368,17 @@ def _check_manifest(folder: Path) -> None:
     try:
         version = json.loads(manifest.read_text())["format"]
     except FileNotFoundError:
-        raise InputError(f"store is {str(folder)!r}; there is no store (its manifest.json is missing)") from None
+        raise InputError(
+            f"store is {str(folder)!r}; there is no store (its manifest.json is missing)"
+        ) from None
     except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"store is {str(folder)!r}; its manifest.json cannot be read ({first_line(error)})") from None
+        raise InputError(
+            f"store is {str(folder)!r}; its manifest.json cannot be read ({first_line(error)})"
+        ) from None
     if version != FORMAT:
-        raise InputError(f"store is {str(folder)!r}; it has format {version}, and this version reads format {FORMAT}")
+        raise InputError(
+            f"store is {str(folder)!r}; it has format {version}, and this version reads format {FORMAT}"
+        )
 
 
 def _prepare(parts: Path) -> None:

@@ -1,14 +1,18 @@
-"""What the figures' claims share: places on an axis, estimates with their intervals, and how parts make a verdict.
+"""What the figures' claims share: places on an axis, estimates with their intervals, and how parts
+make a verdict.
 
-A claim is made of parts, each True, False or None. A comparison is True or False where its 95 % interval lies on one side, and None
-where it does not: it cannot be told from these runs. All True is `supported`, all False `contradicted`, anything else `partly`.
-Where the sentence needs what the panel does not have, a test raises `Untestable` with the reason: `not testable`.
+A claim is made of parts, each True, False or None. A comparison is True or False where its 95 %
+interval lies on one side, and None where it does not: it cannot be told from these runs. All True
+is `supported`, all False `contradicted`, anything else `partly`. Where the sentence needs what the
+panel does not have, a test raises `Untestable` with the reason: `not testable`.
 
-How loose words are read, for every figure alike: "about x" is within a factor 1.25 (or one step of the axis, where x is a place on
-it), and partly within the square of that; "around 0.99" rounds to it; "as fast", "comparable", "no worse" allow 10 %; "much" is a
-factor 2, and partly anything in that direction; "slightly" is below a factor 1.5; returns are "almost equal" within 0.01. What "all
-runs" or "never" say, one run refutes; what is said of an axis or of an algorithm without such a word holds partly if it does so in
-half of the cases. A run has found the optimal policy above 0.5 and has solved the problem above 0.95, the paper's marks.
+How loose words are read, for every figure alike: "about x" is within a factor 1.25 (or one step of
+the axis, where x is a place on it), and partly within the square of that; "around 0.99" rounds to
+it; "as fast", "comparable", "no worse" allow 10 %; "much" is a factor 2, and partly anything in
+that direction; "slightly" is below a factor 1.5; returns are "almost equal" within 0.01. What "all
+runs" or "never" say, one run refutes; what is said of an axis or of an algorithm without such a
+word holds partly if it does so in half of the cases. A run has found the optimal policy above 0.5
+and has solved the problem above 0.95, the paper's marks.
 """
 
 from __future__ import annotations
@@ -45,7 +49,11 @@ class Estimate:
     hi: float
 
     def __str__(self) -> str:
-        interval = f" [{self.lo:.4g}, {self.hi:.4g}]" if np.isfinite(self.hi - self.lo) and self.hi > self.lo else ""
+        interval = (
+            f" [{self.lo:.4g}, {self.hi:.4g}]"
+            if np.isfinite(self.hi - self.lo) and self.hi > self.lo
+            else ""
+        )
         return f"{self.y:.4g}{interval}"
 
 
@@ -53,14 +61,19 @@ class Estimate:
 
 
 def claims(horizon: int, *entries: tuple[str, str, Test]) -> tuple[Claim, ...]:
-    """Claims (id, text, test) about runs of `horizon` updates or trajectories; shorter runs cannot decide them."""
+    """Claims (id, text, test) about runs of `horizon` updates or trajectories; shorter runs cannot
+    decide them.
+    """
     return tuple(Claim(id, text, _guarded(test, horizon)) for id, text, test in entries)
 
 
 def _guarded(test: Test, horizon: int) -> Test:
     def guarded(curves: Curves) -> Outcome:
         if curves.cap < horizon:
-            return "not testable", f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}"
+            return (
+                "not testable",
+                f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
+            )
         try:
             return test(curves)
         except Untestable as reason:
@@ -82,20 +95,35 @@ def verdict(*parts: Part) -> str:
     """All True, all False, or something between."""
     if not parts:
         raise Untestable("there is nothing to compare")
-    return "supported" if all(parts) else "contradicted" if not any(part or part is None for part in parts) else "partly"
+    return (
+        "supported"
+        if all(parts)
+        else "contradicted"
+        if not any(part or part is None for part in parts)
+        else "partly"
+    )
 
 
 def outcome(curves: Curves, parts: Iterable[Part], measured: str) -> Outcome:
     """The verdict with what was measured; says how many parts are neither so nor not so."""
     found = list(parts)
     between = sum(part is None for part in found)
-    why = "hold halfway" if curves.panel.exact else f"hold halfway or cannot be told ({curves.runs} runs)"
-    return verdict(*found), measured + (f"; {between} of {len(found)} parts {why}" if between else "")
+    why = (
+        "hold halfway"
+        if curves.panel.exact
+        else f"hold halfway or cannot be told ({curves.runs} runs)"
+    )
+    return verdict(*found), measured + (
+        f"; {between} of {len(found)} parts {why}" if between else ""
+    )
 
 
 def say(values: Mapping[str, Any]) -> str:
     """Names with their numbers."""
-    return ", ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in values.items())
+    return ", ".join(
+        f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in values.items()
+    )
 
 
 # Parts.
@@ -134,28 +162,47 @@ def within(estimate: Estimate, low: float, high: float) -> Part:
 
 
 def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
-    """Is it about the number stated: within the factor, and not too uncertain for that? None up to the square of the factor."""
+    """Is it about the number stated: within the factor, and not too uncertain for that? None up to
+    the square of the factor.
+    """
     if not estimate.y * stated > 0:
         return False if np.isfinite(estimate.y) else None
     wide = factor**2
     low, high = sorted((stated / factor, stated * factor))
     if low <= estimate.y <= high:
         return within(estimate, *sorted((stated / wide, stated * wide)))
-    return None if max(estimate.y / stated, stated / estimate.y) <= wide or within(estimate, low, high) is not False else False
+    return (
+        None
+        if max(estimate.y / stated, stated / estimate.y) <= wide
+        or within(estimate, low, high) is not False
+        else False
+    )
 
 
 def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
-    """Does a return round to the number stated? None where its distance to the optimum is within a factor 2 of that stated."""
+    """Does a return round to the number stated? None where its distance to the optimum is within a
+    factor 2 of that stated.
+    """
     half = 0.5 * 10.0**-digits
     if abs(estimate.y - stated) <= half:
         return True if estimate.hi - estimate.lo < 4 * half else None
     gap = (1.0 - estimate.y) / (1.0 - stated)
-    return None if 1 / MUCH <= gap <= MUCH or within(estimate, stated - half, stated + half) is not False else False
+    return (
+        None
+        if 1 / MUCH <= gap <= MUCH or within(estimate, stated - half, stated + half) is not False
+        else False
+    )
 
 
 def both(*parts: Part) -> Part:
     """Are they all so? One that is not decides."""
-    return False if any(part is not None and not part for part in parts) else None if None in parts else True
+    return (
+        False
+        if any(part is not None and not part for part in parts)
+        else None
+        if None in parts
+        else True
+    )
 
 
 def every(curves: Curves, flags: ArrayLike) -> Part:
@@ -174,7 +221,9 @@ def most(curves: Curves, flags: ArrayLike) -> Part:
 
 
 def at(curves: Curves, x: float) -> int:
-    """The place nearest to x on the axis, if it is near enough: within 2 % of the axis, or a tenth of a decade."""
+    """The place nearest to x on the axis, if it is near enough: within 2 % of the axis, or a tenth
+    of a decade.
+    """
     if not len(curves.x) or np.isnan(curves.x).any():
         raise Untestable("the axis has no numbers")
     if curves.panel.logx:
@@ -183,7 +232,9 @@ def at(curves: Curves, x: float) -> int:
         distance, allowed = np.abs(curves.x - x), 0.02 * float(max(np.ptp(curves.x), abs(x)))
     i = int(distance.argmin())
     if distance[i] > allowed:
-        raise Untestable(f"{curves.panel.xlabel} {x:g} is not among the points; the nearest is {curves.x[i]:g}")
+        raise Untestable(
+            f"{curves.panel.xlabel} {x:g} is not among the points; the nearest is {curves.x[i]:g}"
+        )
     return i
 
 
@@ -200,7 +251,9 @@ def runs_of(curves: Curves, *labels: str) -> list[Floats]:
 
 
 def bounded(curves: Curves, found: tuple[Any, Any, Any], runs: int) -> Estimate:
-    """An estimate; without limits if it is not exact and there are fewer runs than can decide anything."""
+    """An estimate; without limits if it is not exact and there are fewer runs than can decide
+    anything.
+    """
     y, lo, hi = (float(one) for one in found)
     if np.isnan([y, lo, hi]).any() or (runs < FEWEST and not curves.panel.exact):
         lo, hi = -np.inf, np.inf
@@ -208,7 +261,9 @@ def bounded(curves: Curves, found: tuple[Any, Any, Any], runs: int) -> Estimate:
 
 
 def of_means(curves: Curves, function: Callable[..., Any], *samples: Floats) -> Estimate:
-    """A function of the means over runs (see `statistics.of_means`), the same runs drawn from every series."""
+    """A function of the means over runs (see `statistics.of_means`), the same runs drawn from every
+    series.
+    """
     with np.errstate(all="ignore"):  # a ratio to 0 is no number, and has no limits
         return bounded(curves, statistics.of_means(function, *samples), len(samples[0]))
 
@@ -232,25 +287,38 @@ def gain(curves: Curves, a: str, b: str, i: int = -1) -> Estimate:
 def gap_ratio(curves: Curves, a: str, b: str, i: int = -1) -> Estimate:
     """How much farther from the optimum a is than b: (1 - mean of a) / (1 - mean of b)."""
     one, other = runs_of(curves, a, b)
-    return of_means(curves, lambda x, y: (1.0 - x[..., 0]) / (1.0 - y[..., 0]), one[:, i], other[:, i])
+    return of_means(
+        curves, lambda x, y: (1.0 - x[..., 0]) / (1.0 - y[..., 0]), one[:, i], other[:, i]
+    )
 
 
 def time_ratio(curves: Curves, a: str, b: str, i: int, j: int | None = None) -> Estimate:
     """Mean time of a at place i relative to that of b at place j (or i)."""
     one, other = runs_of(curves, a, b)
-    return of_means(curves, lambda x, y: x[..., 0] / y[..., 0], one[:, i], other[:, i if j is None else j])
+    return of_means(
+        curves, lambda x, y: x[..., 0] / y[..., 0], one[:, i], other[:, i if j is None else j]
+    )
 
 
 def crossing(curves: Curves, label: str, level: float) -> Floats:
-    """Per run of a curve panel the first count above the level (at least 1), the last one if there is none."""
+    """Per run of a curve panel the first count above the level (at least 1), the last one if there
+    is none.
+    """
     above_level = np.nan_to_num(curves.samples[label], nan=-np.inf) > level
-    return np.maximum(np.where(above_level.any(axis=1), curves.x[above_level.argmax(axis=1)], curves.x[-1]), 1.0)
+    return np.maximum(
+        np.where(above_level.any(axis=1), curves.x[above_level.argmax(axis=1)], curves.x[-1]), 1.0
+    )
 
 
 def crossing_ratio(curves: Curves, a: str, b: str, level: float) -> Estimate:
     """Mean time to a level of a relative to that of b, in a curve panel."""
     runs_of(curves, a, b)
-    return of_means(curves, lambda x, y: x[..., 0] / y[..., 0], crossing(curves, a, level), crossing(curves, b, level))
+    return of_means(
+        curves,
+        lambda x, y: x[..., 0] / y[..., 0],
+        crossing(curves, a, level),
+        crossing(curves, b, level),
+    )
 
 
 # Along the axis of a time panel.
@@ -274,7 +342,9 @@ def largest(curves: Curves, label: str) -> float:
 
 
 def reaching(curves: Curves, labels: Iterable[str]) -> tuple[str, ...]:
-    """Those of the series that reach the target somewhere; where all times are the cap, they compare with nothing."""
+    """Those of the series that reach the target somewhere; where all times are the cap, they
+    compare with nothing.
+    """
     found = tuple(label for label in labels if arrived(curves, label).any())
     if not found:
         raise Untestable("none of the series in question reaches the target anywhere")
@@ -284,13 +354,21 @@ def reaching(curves: Curves, labels: Iterable[str]) -> tuple[str, ...]:
 def best(curves: Curves, label: str) -> Estimate:
     """Where the mean time is shortest."""
     if not arrived(curves, label).any():
-        raise Untestable(f"{label} reaches the target nowhere, so it has no best {curves.panel.xlabel}")
+        raise Untestable(
+            f"{label} reaches the target nowhere, so it has no best {curves.panel.xlabel}"
+        )
     return of_means(curves, lambda a: curves.x[a.argmin(axis=-1)], runs_of(curves, label)[0])
 
 
 def step(curves: Curves) -> float:
-    """The largest factor between neighbours on a logarithmic axis, at least the one that `about` allows."""
-    return max(ABOUT, 1.001 * float((curves.x[1:] / curves.x[:-1]).max())) if len(curves.x) > 1 else ABOUT
+    """The largest factor between neighbours on a logarithmic axis, at least the one that `about`
+    allows.
+    """
+    return (
+        max(ABOUT, 1.001 * float((curves.x[1:] / curves.x[:-1]).max()))
+        if len(curves.x) > 1
+        else ABOUT
+    )
 
 
 def slowdown(curves: Curves, label: str, i: int) -> Estimate:
@@ -308,6 +386,8 @@ def trend(curves: Curves, label: str, low: float = -np.inf, high: float = np.inf
 
     def correlation(a: Floats) -> Floats:
         ranks = stats.rankdata(a, axis=-1)
-        return np.asarray(((ranks - ranks.mean(axis=-1, keepdims=True)) * x).mean(axis=-1) / ranks.std(axis=-1))
+        return np.asarray(
+            ((ranks - ranks.mean(axis=-1, keepdims=True)) * x).mean(axis=-1) / ranks.std(axis=-1)
+        )
 
     return of_means(curves, correlation, runs_of(curves, label)[0][:, chosen])

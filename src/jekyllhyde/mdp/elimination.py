@@ -1,12 +1,16 @@
-"""Compiled leaves: the linear system I - gamma P_pi of a small MDP, eliminated along the sparsity of its graph.
+"""Compiled leaves: the linear system I - gamma P_pi of a small MDP, eliminated along the sparsity
+of its graph.
 
-Only decision states take part (a terminal state's value is 0). I - gamma P_pi is diagonally dominant with non-positive
-off-diagonal entries (an M-matrix): elimination without pivoting is stable, so the order of elimination is free, and one
-factorization serves v (solve) and d (transposed solve). The graph of an MDP does not change with the policy: `plan_elimination`
-chooses the order once, least fill first (Markowitz), and notes where entries can appear; the numerical part then touches those
-rows and column ranges only. A chain costs O(n) this way; on a random graph it saves about a third. At these sizes LAPACK is slower.
+Only decision states take part (a terminal state's value is 0). I - gamma P_pi is diagonally
+dominant with non-positive off-diagonal entries (an M-matrix): elimination without pivoting is
+stable, so the order of elimination is free, and one factorization serves v (solve) and d
+(transposed solve). The graph of an MDP does not change with the policy: `plan_elimination` chooses
+the order once, least fill first (Markowitz), and notes where entries can appear; the numerical part
+then touches those rows and column ranges only. A chain costs O(n) this way; on a random graph it
+saves about a third. At these sizes LAPACK is slower.
 
-Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize the inner loops.
+Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize the inner
+loops.
 """
 
 from __future__ import annotations
@@ -30,7 +34,8 @@ class Structure(NamedTuple):
     """Where entries of the factors can be. State order[k] is eliminated k-th.
 
     first, last : row k has entries in the columns first[k] <= j < last[k].
-    pointer, rows : rows[pointer[k]:pointer[k+1]] are the rows below k that have an entry in column k.
+    pointer, rows : rows[pointer[k]:pointer[k+1]] are the rows below k that have an entry in column
+        k.
     """
 
     order: Ints
@@ -41,9 +46,11 @@ class Structure(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The transitions between decision states in elimination order, one entry per (s, a, s') with p > 0; r [n*A], p0 [n].
+    """The transitions between decision states in elimination order, one entry per (s, a, s') with p
+    > 0; r [n*A], p0 [n].
 
-    Transitions into terminal states are left out: they lead to value 0. p : probabilities.  pair : s * A + a.
+    Transitions into terminal states are left out: they lead to value 0. p : probabilities.  pair :
+    s * A + a.
     successor : s'.  cell : s * n + s', the entry's place in the matrix.
     """
 
@@ -84,7 +91,8 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
 
 @kernel
 def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
-    """Eliminate symbolically, each time the state with the least (predecessors x successors) left; fill goes into `pattern`.
+    """Eliminate symbolically, each time the state with the least (predecessors x successors) left;
+    fill goes into `pattern`.
 
     ins, outs : how many predecessors and successors each state has, itself apart; used up.
     """
@@ -128,7 +136,14 @@ def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
 
 @kernel
 def fill_system(
-    M: Floats, first: Indices, last: Indices, p: Floats, pair: Indices, cell: Indices, pi: Floats, gamma: float
+    M: Floats,
+    first: Indices,
+    last: Indices,
+    p: Floats,
+    pair: Indices,
+    cell: Indices,
+    pi: Floats,
+    gamma: float,
 ) -> None:
     """M = I - gamma P_pi, within the structure; pi is flat [n*A]."""
     n = np.uint64(len(first))
@@ -141,11 +156,15 @@ def fill_system(
 
 
 @kernel
-def factor(M: Floats, inverse: Floats, x: Floats, last: Indices, pointer: Ints, rows: Indices) -> None:
-    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with the reciprocal pivots.
+def factor(
+    M: Floats, inverse: Floats, x: Floats, last: Indices, pointer: Ints, rows: Indices
+) -> None:
+    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with
+    the reciprocal pivots.
 
-    The right-hand side x is carried along and leaves as the solution of the lower system, for `back_substitute`. A pivot of 0
-    belongs to a set of states that is never left; its reciprocal is stored as 0, which sets those states' visits to 0.
+    The right-hand side x is carried along and leaves as the solution of the lower system, for
+    `back_substitute`. A pivot of 0 belongs to a set of states that is never left; its reciprocal is
+    stored as 0, which sets those states' visits to 0.
     """
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
@@ -176,7 +195,9 @@ def back_substitute(M: Floats, inverse: Floats, x: Floats, last: Indices) -> Non
 
 @kernel
 def solve_transposed(M: Floats, inverse: Floats, x: Floats, first: Indices, last: Indices) -> bool:
-    """Overwrite x with the solution y of (I - gamma P_pi)^T y = x; False where a set that is never left receives visits."""
+    """Overwrite x with the solution y of (I - gamma P_pi)^T y = x; False where a set that is never
+    left receives visits.
+    """
     n = np.uint64(len(inverse))
     proper = True
     for k in range(ZERO, n):

@@ -1,8 +1,10 @@
-"""Exact evaluation of one policy: the linear system I - gamma P_pi, factored once, solved for v and transposed for d.
+"""Exact evaluation of one policy: the linear system I - gamma P_pi, factored once, solved for v and
+transposed for d.
 
-Three ways to solve it, chosen by size and visible in the result: `dense` (LAPACK) up to a few hundred states; above that
-`iterative` (BiCGSTAB scaled by the diagonal, restarted until the residual is at rounding level), which random sparse graphs like
-because they mix fast; and `sparse_lu` where the iteration does not get there, as on long chains and on grids without discount,
+Three ways to solve it, chosen by size and visible in the result: `dense` (LAPACK) up to a few
+hundred states; above that `iterative` (BiCGSTAB scaled by the diagonal, restarted until the
+residual is at rounding level), which random sparse graphs like because they mix fast; and
+`sparse_lu` where the iteration does not get there, as on long chains and on grids without discount,
 which factor with little fill. No S x S matrix is ever made dense above the first.
 """
 
@@ -31,7 +33,8 @@ ROUNDING = 1e-15
 class Evaluation:
     """Exact values of one policy.
 
-    v : [S].  q : [S, A].  J : expected return p0 . v.  solver, residual : how the system was solved, and
+    v : [S].  q : [S, A].  J : expected return p0 . v.  solver, residual : how the system was
+        solved, and
     max|r_pi - (I - gamma P_pi) v| / max|r_pi|.
     """
 
@@ -53,7 +56,9 @@ class Evaluation:
         return self.system.method
 
     def density(self, gamma: float | None = None, guess: Floats | None = None) -> Floats:
-        """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same factorization."""
+        """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
+        factorization.
+        """
         if gamma is None or gamma == self.mdp.gamma:
             if self.mdp.gamma == 1.0:
                 return _undiscounted(self.system.P, self.mdp, self.system.solver, guess)
@@ -72,8 +77,12 @@ class System:
         self.method = solver if solver != "auto" else "dense" if small else "iterative"
         self._factors: Any = None
 
-    def solve(self, b: Floats, *, transposed: bool = False, guess: Floats | None = None) -> tuple[Floats, float]:
-        """Solve (I - gamma P_pi) x = b for x, or its transpose, and the residual max|b - A x| / max|b|."""
+    def solve(
+        self, b: Floats, *, transposed: bool = False, guess: Floats | None = None
+    ) -> tuple[Floats, float]:
+        """Solve (I - gamma P_pi) x = b for x, or its transpose, and the residual max|b - A x| /
+        max|b|.
+        """
         if not b.any():
             return np.zeros_like(b), 0.0
         x = self._attempt(b, transposed, guess)
@@ -98,14 +107,18 @@ class System:
             return self._iterate(b, transposed, guess)
         if self.method == "dense":
             if self._factors is None:
-                self._factors = linalg.lu_factor(np.eye(len(b)) - self.gamma * self.P.toarray(), check_finite=False)
+                self._factors = linalg.lu_factor(
+                    np.eye(len(b)) - self.gamma * self.P.toarray(), check_finite=False
+                )
             return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         if self._factors is None:
             self._factors = _sparse_factors(self.P, self.gamma)
         return self._factors.solve(b, trans="T" if transposed else "N")
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
-        """BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS are spent."""
+        """BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
+        are spent.
+        """
         P = sparse.csr_array(self.P.T) if transposed else self.P
         model = (P.indptr, P.indices, P.data, self.gamma)
         scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
@@ -121,28 +134,42 @@ class System:
 
 
 def _attainable(b: Floats, x: Floats) -> float:
-    """The residual to aim at; visits without discount outgrow b by orders of magnitude, and rounding is relative to them."""
+    """The residual to aim at; visits without discount outgrow b by orders of magnitude, and
+    rounding is relative to them.
+    """
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
 
 
 def _sparse_factors(P: CSR, gamma: float) -> Any:
-    """SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which halves the fill on grids."""
+    """SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order,
+    which halves the fill on grids.
+    """
     matrix = sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P)
-    return sparse_linalg.splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return sparse_linalg.splu(
+        matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+    )
 
 
 def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
-    """P_pi [S, S] as CSR. A state's A rows are adjacent in P, so P_pi is P with scaled entries and every A-th row pointer."""
+    """P_pi [S, S] as CSR. A state's A rows are adjacent in P, so P_pi is P with scaled entries and
+    every A-th row pointer.
+    """
     weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
     indptr = mdp.P.indptr[:: mdp.n_actions]
-    matrix = sparse.csr_array((mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states))
-    if 2 * np.count_nonzero(pi) < pi.size:  # most actions are not taken: products are cheaper without them
+    matrix = sparse.csr_array(
+        (mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states)
+    )
+    if (
+        2 * np.count_nonzero(pi) < pi.size
+    ):  # most actions are not taken: products are cheaper without them
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return matrix
 
 
-def evaluate(mdp: FiniteMDP, pi: Floats, *, solver: str = "auto", guess: Floats | None = None) -> Evaluation:
+def evaluate(
+    mdp: FiniteMDP, pi: Floats, *, solver: str = "auto", guess: Floats | None = None
+) -> Evaluation:
     """Exact v, q and J of `pi`; see `FiniteMDP.evaluate`."""
     P_pi = policy_transitions(mdp, pi)
     if mdp.gamma == 1.0:
@@ -166,7 +193,9 @@ def _density(P_pi: CSR, mdp: FiniteMDP, gamma: float, solver: str, guess: Floats
 
 
 def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) -> Floats:
-    """d_{pi,1}: finite if and only if termination is certain, so the states that are never visited are left out first."""
+    """d_{pi,1}: finite if and only if termination is certain, so the states that are never visited
+    are left out first.
+    """
     visited = _reachable(P_pi, mdp.p0 > 0)
     _require_proper(P_pi, mdp, visited, "the undiscounted density")
     d = np.zeros(mdp.n_states)
@@ -178,7 +207,9 @@ def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) 
 
 
 def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
-    """States that can be reached from `sources` (a mask), themselves included, along positive entries of P."""
+    """States that can be reached from `sources` (a mask), themselves included, along positive
+    entries of P.
+    """
     n = P.shape[0]
     links = sparse.coo_array(P)
     positive = links.data > 0
@@ -194,7 +225,11 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
     """Refuse a policy that, from some state in the mask `among`, never reaches a terminal state."""
-    ends = _reachable(sparse.csr_array(P_pi.T), mdp.is_terminal) if mdp.is_terminal.any() else mdp.is_terminal
+    ends = (
+        _reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)
+        if mdp.is_terminal.any()
+        else mdp.is_terminal
+    )
     stuck = np.flatnonzero(among & ~ends)
     if len(stuck):
         raise InputError(

@@ -1,7 +1,9 @@
-"""One MDP in one `.npz` file: the sparse model as plain arrays, a format name and a version, no pickle.
+"""One MDP in one `.npz` file: the sparse model as plain arrays, a format name and a version, no
+pickle.
 
-Members are stored uncompressed, so that none can be larger than the file itself, and every array's declared size is held against
-its bytes before anything is made of it. Then the arrays go through the same checks as a user's own P and r.
+Members are stored uncompressed, so that none can be larger than the file itself, and every array's
+declared size is held against its bytes before anything is made of it. Then the arrays go through
+the same checks as a user's own P and r.
 """
 
 from __future__ import annotations
@@ -21,19 +23,38 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP
 
 FORMAT, VERSION = "jekyllhyde.FiniteMDP", 1
-KINDS = {"indptr": "iu", "indices": "iu", "data": "f", "r_next": "f", "p0": "f", "gamma": "f", "terminal": "iu", "J_low": "f",
-         "name": "U"}  # fmt: skip
+KINDS = {
+    "indptr": "iu",
+    "indices": "iu",
+    "data": "f",
+    "r_next": "f",
+    "p0": "f",
+    "gamma": "f",
+    "terminal": "iu",
+    "J_low": "f",
+    "name": "U",
+}
 SCALARS = ("format", "version", "gamma", "name")
 
 
 def save(mdp: FiniteMDP, path: str | Path) -> None:
-    """Write `mdp` to `path`: to a temporary file beside it first, so that a failure leaves what was there as it was."""
+    """Write `mdp` to `path`: to a temporary file beside it first, so that a failure leaves what was
+    there as it was.
+    """
     path = Path(path)
     arrays = {
-        "format": np.array(FORMAT), "version": np.array(VERSION), "indptr": mdp.P.indptr, "indices": mdp.P.indices,
-        "data": mdp.P.data, "r_next": mdp.r_next, "p0": mdp.p0, "gamma": np.array(mdp.gamma), "terminal": mdp.terminal,
-        "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]), "name": np.array(str(mdp.name)),
-    }  # fmt: skip
+        "format": np.array(FORMAT),
+        "version": np.array(VERSION),
+        "indptr": mdp.P.indptr,
+        "indices": mdp.P.indices,
+        "data": mdp.P.data,
+        "r_next": mdp.r_next,
+        "p0": mdp.p0,
+        "gamma": np.array(mdp.gamma),
+        "terminal": mdp.terminal,
+        "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
+        "name": np.array(str(mdp.name)),
+    }
     temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -50,16 +71,22 @@ def save(mdp: FiniteMDP, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> FiniteMDP:
-    """Read an MDP that `save` wrote; a file that is anything else gives one `InputError` that names it."""
+    """Read an MDP that `save` wrote; a file that is anything else gives one `InputError` that names
+    it.
+    """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"cannot read the MDP file {path}: there is no such file" + " (it is a folder)" * path.is_dir())
+        raise InputError(
+            f"cannot read the MDP file {path}: there is no such file"
+            + " (it is a folder)" * path.is_dir()
+        )
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _build(_read(archive))
     except OSError as error:
         raise InputError(f"cannot read the MDP file {path}: {error.strerror or error}") from error
-    except Exception as error:  # what a damaged or hostile archive makes its readers raise is not worth telling apart
+    # what a damaged or hostile archive makes its readers raise is not worth telling apart
+    except Exception as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path} is not a usable MDP file: {reason}") from error
 
@@ -72,7 +99,9 @@ def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise InputError(f"its format is {found!r}, not {FORMAT!r}")
     if (version := int(_member(archive, "version", "iu"))) != VERSION:
         age = "a newer" if version > VERSION else "an unknown"
-        raise InputError(f"it was written in {age} format, version {version}; this library reads version {VERSION}")
+        raise InputError(
+            f"it was written in {age} format, version {version}; this library reads version {VERSION}"
+        )
     if missing := sorted(KINDS.keys() - names):
         raise InputError(f"it lacks {', '.join(missing)}")
     return {name: _member(archive, name, kinds) for name, kinds in KINDS.items()}
@@ -85,13 +114,19 @@ def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Any:
         raise InputError(f"{name} is compressed; these files never are")
     raw = archive.read(info)
     stream = io.BytesIO(raw)
-    read_header = npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
+    read_header = (
+        npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
+    )
     shape, _, dtype = read_header(stream)
     if dtype.kind not in kinds or len(shape) != (name not in SCALARS):
-        raise InputError(f"{name} is an array of {dtype} and shape {shape}, which does not belong there")
+        raise InputError(
+            f"{name} is an array of {dtype} and shape {shape}, which does not belong there"
+        )
     count = shape[0] if shape else 1
     if count * dtype.itemsize != len(raw) - stream.tell():
-        raise InputError(f"{name} declares {count} entries of {dtype}, but holds {len(raw) - stream.tell()} bytes")
+        raise InputError(
+            f"{name} declares {count} entries of {dtype}, but holds {len(raw) - stream.tell()} bytes"
+        )
     array = np.frombuffer(raw, dtype, count, stream.tell()) if count else np.zeros(0, dtype)
     return array if shape else array[0]
 
@@ -101,16 +136,36 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
     data, r_next, J_low, n = arrays["data"], arrays["r_next"], arrays["J_low"], len(arrays["p0"])
     indptr, indices = arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int64)
     if n == 0 or len(indptr) < 2 or (len(indptr) - 1) % n or len(J_low) > 1:
-        raise InputError(f"its arrays disagree: {len(indptr)} row pointers, {n} states, {len(J_low)} reference returns")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == len(indices) == len(data) == len(r_next):
-        raise InputError("its transitions are inconsistent: the row pointers do not match the entries")
+        raise InputError(
+            f"its arrays disagree: {len(indptr)} row pointers, {n} states, {len(J_low)} reference returns"
+        )
+    if (
+        indptr[0] != 0
+        or (np.diff(indptr) < 0).any()
+        or not indptr[-1] == len(indices) == len(data) == len(r_next)
+    ):
+        raise InputError(
+            "its transitions are inconsistent: the row pointers do not match the entries"
+        )
     starts_row = np.zeros(len(indices) + 1, dtype=bool)
     starts_row[indptr] = True
-    if ((indices < 0) | (indices >= n)).any() or ((np.diff(indices) <= 0) & ~starts_row[1:-1]).any():
-        raise InputError(f"its successors must be states from 0 to {n - 1}, in increasing order for each state and action")
+    if ((indices < 0) | (indices >= n)).any() or (
+        (np.diff(indices) <= 0) & ~starts_row[1:-1]
+    ).any():
+        raise InputError(
+            f"its successors must be states from 0 to {n - 1}, in increasing order for each state and action"
+        )
     shape = (len(indptr) - 1, n)
-    P, r = (sparse.csr_array((values.astype(np.float64), indices, indptr), shape=shape) for values in (data, r_next))
+    P, r = (
+        sparse.csr_array((values.astype(np.float64), indices, indptr), shape=shape)
+        for values in (data, r_next)
+    )
     return FiniteMDP(
-        P, r, p0=arrays["p0"], gamma=float(arrays["gamma"]), terminal=arrays["terminal"],
-        J_low=float(J_low[0]) if len(J_low) else None, name=str(arrays["name"]),
-    )  # fmt: skip
+        P,
+        r,
+        p0=arrays["p0"],
+        gamma=float(arrays["gamma"]),
+        terminal=arrays["terminal"],
+        J_low=float(J_low[0]) if len(J_low) else None,
+        name=str(arrays["name"]),
+    )

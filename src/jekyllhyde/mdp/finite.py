@@ -1,11 +1,13 @@
 """Finite Markov decision processes with a known model (the paper's assumption A1).
 
-An MDP is (S, A, p, p_0, r, gamma) as in Appendix A. The transition function is kept as sparse rows over (s, a): row s*A + a of
-`P` [S*A, S] holds p(. | s, a). A terminal state is an index like any other with no outgoing transitions and value 0, so for a
-policy pi and P_pi = sum_a pi(a|s) p(.|s, a):
+An MDP is (S, A, p, p_0, r, gamma) as in Appendix A. The transition function is kept as sparse rows
+over (s, a): row s*A + a of `P` [S*A, S] holds p(. | s, a). A terminal state is an index like any
+other with no outgoing transitions and value 0, so for a policy pi and P_pi = sum_a pi(a|s) p(.|s,
+a):
 
     v_pi = (I - gamma P_pi)^-1 r_pi         q_pi = r + gamma P v_pi         J(pi) = p_0 . v_pi
-    d_{pi,gamma} = (I - gamma P_pi)^-T p_0  (visits before termination, and the one visit to a terminal state)
+    d_{pi,gamma} = (I - gamma P_pi)^-T p_0  (visits before termination, and the one visit to a
+    terminal state)
 """
 
 from __future__ import annotations
@@ -38,10 +40,13 @@ class FiniteMDP:
 
     Parameters
     ----------
-    P : dense [S, A, S] or SciPy sparse [S*A, S]; row s*A + a is p(. | s, a). Rows of terminal states are ignored.
-    r : [S, A], dense [S, A, S] or SciPy sparse [S*A, S] (a reward per successor; absent entries are 0).
+    P : dense [S, A, S] or SciPy sparse [S*A, S]; row s*A + a is p(. | s, a). Rows of terminal
+        states are ignored.
+    r : [S, A], dense [S, A, S] or SciPy sparse [S*A, S] (a reward per successor; absent entries are
+        0).
     p0 : initial distribution [S]; state 0 by default.
-    gamma : discount in [0, 1]; 1 is accepted here and checked per policy, which must reach a terminal state almost surely.
+    gamma : discount in [0, 1]; 1 is accepted here and checked per policy, which must reach a
+        terminal state almost surely.
     terminal : indices of the terminal states.
     J_low : the return that `normalize` maps to 0; the uniform policy's by default.
     name : how results and plots call this MDP.
@@ -70,23 +75,40 @@ class FiniteMDP:
         self.p0 = _read_p0(p0, self.n_states, self.is_terminal)
         self.P, self.r, self.r_next = _read_model(transitions, r, self.is_terminal, self.n_actions)
         self._J_low = None if J_low is None else _check_finite_number(J_low, "J_low")
-        for array in (self.P.data, self.P.indices, self.P.indptr, self.r, self.r_next, self.p0, self.terminal, self.is_terminal):
+        for array in (
+            self.P.data,
+            self.P.indices,
+            self.P.indptr,
+            self.r,
+            self.r_next,
+            self.p0,
+            self.terminal,
+            self.is_terminal,
+        ):
             array.setflags(write=False)
 
-    def evaluate(self, pi: ArrayLike, *, solver: str = "auto", guess: Floats | None = None) -> Evaluation:
-        """Exact v, q, adv, J of the policy `pi` [S, A], and its densities from the same factorization.
+    def evaluate(
+        self, pi: ArrayLike, *, solver: str = "auto", guess: Floats | None = None
+    ) -> Evaluation:
+        """Exact v, q, adv, J of the policy `pi` [S, A], and its densities from the same
+        factorization.
 
-        `solver` is "auto", "dense", "sparse_lu" or "iterative"; `guess` [S] starts an iterative solve.
+        `solver` is "auto", "dense", "sparse_lu" or "iterative"; `guess` [S] starts an iterative
+        solve.
         """
         from jekyllhyde.mdp.evaluation import evaluate
 
         return evaluate(self, self.check_policy(pi), solver=solver, guess=guess)
 
     def density(self, pi: ArrayLike, gamma: float | None = None) -> Floats:
-        """d_{pi,gamma} [S] = sum_t gamma^t P(S_t = s), not normalized; `gamma` is the MDP's own by default, 1 undiscounted."""
+        """d_{pi,gamma} [S] = sum_t gamma^t P(S_t = s), not normalized; `gamma` is the MDP's own by
+        default, 1 undiscounted.
+        """
         from jekyllhyde.mdp.evaluation import density
 
-        return density(self, self.check_policy(pi), self.gamma if gamma is None else _check_gamma(gamma))
+        return density(
+            self, self.check_policy(pi), self.gamma if gamma is None else _check_gamma(gamma)
+        )
 
     def optimal(self, method: str = "auto") -> Optimum:
         """An optimal policy with v, q, J, the action gaps and whether it is unique (A8)."""
@@ -133,16 +155,26 @@ class FiniteMDP:
         return np.full((self.n_states, self.n_actions), 1.0 / self.n_actions)
 
     def check_policy(self, pi: ArrayLike) -> Floats:
-        """`pi` as a float array [S, A] whose rows are distributions; uniform at terminal states, which do not act."""
+        """`pi` as a float array [S, A] whose rows are distributions; uniform at terminal states,
+        which do not act.
+        """
         array = as_floats(pi, "pi").copy()
         shape = (self.n_states, self.n_actions)
         if array.shape != shape:
-            raise InputError(f"pi has shape {array.shape}; this MDP takes {shape}, states by actions")
+            raise InputError(
+                f"pi has shape {array.shape}; this MDP takes {shape}, states by actions"
+            )
         with np.errstate(invalid="ignore"):
-            is_fine = np.isfinite(array).all(1) & (array >= 0).all(1) & (abs(array.sum(1) - 1.0) <= POLICY_TOLERANCE)
+            is_fine = (
+                np.isfinite(array).all(1)
+                & (array >= 0).all(1)
+                & (abs(array.sum(1) - 1.0) <= POLICY_TOLERANCE)
+            )
         if not (is_fine | self.is_terminal).all():
             state = int(np.argmin(is_fine | self.is_terminal))
-            raise InputError(f"pi is not a policy: its row for state {state} is not a distribution over the actions")
+            raise InputError(
+                f"pi is not a policy: its row for state {state} is not a distribution over the actions"
+            )
         array[self.is_terminal] = 1.0 / self.n_actions
         return array
 
@@ -195,7 +227,9 @@ def _read_transitions(P: Any) -> tuple[CSR, int, int]:
     if sparse.issparse(P):
         rows, n_states = P.shape
         if n_states == 0 or rows == 0 or rows % n_states:
-            raise InputError(f"P is sparse of shape {P.shape}; it must be [S*A, S] with at least one state and one action")
+            raise InputError(
+                f"P is sparse of shape {P.shape}; it must be [S*A, S] with at least one state and one action"
+            )
         matrix = sparse.csr_array(P, dtype=np.float64, copy=True)  # sum_duplicates works in place
     else:
         dense = as_floats(P, "P")
@@ -225,15 +259,23 @@ def _read_p0(p0: ArrayLike | None, n_states: int, is_terminal: NDArray[np.bool_]
         start = as_floats(p0, "p0").copy()
     if start.shape != (n_states,):
         raise InputError(f"p0 has shape {start.shape}; P has {n_states} states")
-    if not (np.isfinite(start).all() and (start >= 0).all() and abs(start.sum() - 1.0) <= ROW_SUM_TOLERANCE):
+    if not (
+        np.isfinite(start).all()
+        and (start >= 0).all()
+        and abs(start.sum() - 1.0) <= ROW_SUM_TOLERANCE
+    ):
         raise InputError("p0 is not a distribution: its entries must be non-negative and sum to 1")
     if is_terminal[start > 0].all():
         raise InputError("p0 starts in terminal states only: nothing is reachable")
     return start
 
 
-def _read_model(P: CSR, r: Any, is_terminal: NDArray[np.bool_], n_actions: int) -> tuple[CSR, Floats, Floats]:
-    """P without the terminal rows, the expected rewards [S, A], and the rewards per stored transition."""
+def _read_model(
+    P: CSR, r: Any, is_terminal: NDArray[np.bool_], n_actions: int
+) -> tuple[CSR, Floats, Floats]:
+    """P without the terminal rows, the expected rewards [S, A], and the rewards per stored
+    transition.
+    """
     n_states = P.shape[1]
     row_of = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
     state_of = row_of // n_actions
@@ -241,12 +283,18 @@ def _read_model(P: CSR, r: Any, is_terminal: NDArray[np.bool_], n_actions: int) 
     bad = np.flatnonzero(keep & ~(np.isfinite(P.data) & (P.data >= 0)))
     if len(bad):
         s, a = divmod(int(row_of[bad[0]]), n_actions)
-        raise InputError(f"P has the entry {P.data[bad[0]]} for state {s}, action {a}; probabilities are numbers in [0, 1]")
+        raise InputError(
+            f"P has the entry {P.data[bad[0]]} for state {s}, action {a}; probabilities are numbers in [0, 1]"
+        )
     sums = np.bincount(row_of[keep], weights=P.data[keep], minlength=P.shape[0])
-    wrong = np.flatnonzero((abs(sums - 1.0) > ROW_SUM_TOLERANCE) & ~np.repeat(is_terminal, n_actions))
+    wrong = np.flatnonzero(
+        (abs(sums - 1.0) > ROW_SUM_TOLERANCE) & ~np.repeat(is_terminal, n_actions)
+    )
     if len(wrong):
         s, a = divmod(int(wrong[0]), n_actions)
-        raise InputError(f"P does not sum to 1 for state {s}, action {a}: the row sums to {sums[wrong[0]]:.9g}")
+        raise InputError(
+            f"P does not sum to 1 for state {s}, action {a}: the row sums to {sums[wrong[0]]:.9g}"
+        )
     keep &= P.data > 0
     row_of, columns, data = row_of[keep], P.indices[keep], P.data[keep]
     counts = np.bincount(row_of, minlength=P.shape[0])
@@ -258,13 +306,17 @@ def _read_model(P: CSR, r: Any, is_terminal: NDArray[np.bool_], n_actions: int) 
     return reduced, expected, per_transition
 
 
-def _read_rewards(r: Any, P: CSR, row_of: Ints, is_terminal: NDArray[np.bool_], n_actions: int) -> tuple[Floats, Floats]:
+def _read_rewards(
+    r: Any, P: CSR, row_of: Ints, is_terminal: NDArray[np.bool_], n_actions: int
+) -> tuple[Floats, Floats]:
     n_states = P.shape[1]
     allowed = f"[{n_states}, {n_actions}], [{n_states}, {n_actions}, {n_states}] or sparse [{P.shape[0]}, {n_states}]"
     if sparse.issparse(r):
         if r.shape != P.shape:
             raise InputError(f"r is sparse of shape {r.shape}; it must have shape {allowed}")
-        per_transition = np.asarray(sparse.csr_array(r, dtype=np.float64)[row_of, P.indices]).ravel()
+        per_transition = np.asarray(
+            sparse.csr_array(r, dtype=np.float64)[row_of, P.indices]
+        ).ravel()
     else:
         dense = as_floats(r, "r")
         if dense.shape == (n_states, n_actions):
@@ -277,4 +329,6 @@ def _read_rewards(r: Any, P: CSR, row_of: Ints, is_terminal: NDArray[np.bool_], 
         s, a = divmod(int(row_of[np.flatnonzero(~np.isfinite(per_transition))[0]]), n_actions)
         raise InputError(f"r is not a finite number for state {s}, action {a}")
     expected = np.bincount(row_of, weights=P.data * per_transition, minlength=P.shape[0])
-    return np.asarray(expected, dtype=np.float64).reshape(n_states, n_actions), np.ascontiguousarray(per_transition)
+    return np.asarray(expected, dtype=np.float64).reshape(
+        n_states, n_actions
+    ), np.ascontiguousarray(per_transition)

@@ -1,9 +1,11 @@
-"""Random MDPs (garnets, Appendix C): sparse random transitions, and the goal that is hardest to reach.
+"""Random MDPs (garnets, Appendix C): sparse random transitions, and the goal that is hardest to
+reach.
 
-For every (s, a), `connectivity` distinct successors are drawn among all states, with probabilities that cut [0, 1] uniformly. The
-episode starts in state 0 and ends on entering the goal, for a reward of 1. With f as the goal, let v_f be the optimal value of
-state 0. The goal is the f with the smallest v_f (`paper`), or the smallest above gamma^50 (`published`), which drops goals that
-cannot be reached.
+For every (s, a), `connectivity` distinct successors are drawn among all states, with probabilities
+that cut [0, 1] uniformly. The episode starts in state 0 and ends on entering the goal, for a reward
+of 1. With f as the goal, let v_f be the optimal value of state 0. The goal is the f with the
+smallest v_f (`paper`), or the smallest above gamma^50 (`published`), which drops goals that cannot
+be reached.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def garnet(
     convention: str = "published",
     goal: int | None = None,
 ) -> FiniteMDP:
-    """A random MDP; `goal` skips the search, whose cost grows as n_states squared. J_low is the uniform policy's return."""
+    """A random MDP; `goal` skips the search, whose cost grows as n_states squared. J_low is the
+    uniform policy's return.
+    """
     n = check_count(n_states, "n_states", 2)
     check_choice(convention, "convention", ("published", "paper"))
     n_actions = check_count(n_actions, "n_actions", 1)
@@ -47,19 +51,40 @@ def garnet(
     edges = np.concatenate([np.zeros((len(cuts), 1)), cuts, np.ones((len(cuts), 1))], axis=1)
     probabilities = np.diff(edges, axis=1)
     indptr = np.arange(0, n * n_actions * connectivity + 1, connectivity)
-    P = sparse.csr_array((probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n))
+    P = sparse.csr_array(
+        (probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n)
+    )
     if goal is None:
         floor = gamma**50 if convention == "published" else -1.0
-        goal = int(hardest_goal(successors.reshape(n, n_actions, -1), probabilities.reshape(n, n_actions, -1), gamma, floor))
+        goal = int(
+            hardest_goal(
+                successors.reshape(n, n_actions, -1),
+                probabilities.reshape(n, n_actions, -1),
+                gamma,
+                floor,
+            )
+        )
         if goal < 0:
-            raise InputError(f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; take another seed")
+            raise InputError(
+                f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; take another seed"
+            )
     P.sort_indices()
-    rewards = sparse.csr_array(((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape)
-    return FiniteMDP(P, rewards, gamma=gamma, terminal=[goal], name=f"garnet({n}, {n_actions}, {connectivity}, seed={seed})")
+    rewards = sparse.csr_array(
+        ((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape
+    )
+    return FiniteMDP(
+        P,
+        rewards,
+        gamma=gamma,
+        terminal=[goal],
+        name=f"garnet({n}, {n_actions}, {connectivity}, seed={seed})",
+    )
 
 
 def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np.int64]:
-    """`rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again, or all keys are ranked."""
+    """`rows` ordered samples of k distinct integers below n: rows with a repetition are drawn
+    again, or all keys are ranked.
+    """
     if k * k > n:
         keys = rng.random((rows, n))
         return np.argsort(keys, axis=1)[:, :k]
@@ -74,10 +99,12 @@ def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np
 
 @kernel
 def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
-    """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is none.
+    """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
+    none.
 
-    A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved exactly, most promising first,
-    until the next bound exceeds the best value found: most goals are never solved.
+    A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved
+    exactly, most promising first, until the next bound exceeds the best value found: most goals are
+    never solved.
     """
     n = successors.shape[0]
     values = np.zeros((n, n))
@@ -97,7 +124,9 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
 
 
 @kernel
-def _goal_sweep(successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats) -> None:
+def _goal_sweep(
+    successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats
+) -> None:
     """v(s) <- max_a sum_s' p (1 if s' is the goal else gamma v(s')), in place."""
     n, n_actions, k = successors.shape
     v[goal] = 1.0 / gamma
@@ -114,7 +143,9 @@ def _goal_sweep(successors: Ints, probabilities: Floats, gamma: float, goal: int
 
 
 @kernel
-def _goal_value(successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats) -> float:
+def _goal_value(
+    successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats
+) -> float:
     """v_f(0) by policy iteration, started from the policy that is greedy for the bound v."""
     n, n_actions, k = successors.shape
     M, inverse = np.empty(n * n), np.empty(n)
@@ -139,7 +170,9 @@ def _goal_value(successors: Ints, probabilities: Floats, gamma: float, goal: int
             M[s * n + s] = 1.0
             if s != goal:
                 for e in range(k):
-                    M[s * n + successors[s, actions[s], e]] -= gamma * probabilities[s, actions[s], e]
+                    M[s * n + successors[s, actions[s], e]] -= (
+                        gamma * probabilities[s, actions[s], e]
+                    )
         v[:] = 0.0
         v[goal] = 1.0 / gamma
         factor(M, inverse, v)

@@ -1,8 +1,9 @@
 """Compiled leaf: BiCGSTAB for (I - gamma P) x = b with P sparse, scaled by the diagonal.
 
-Every vector operation is fused with its neighbours and with the inner products it feeds: an iteration is two sparse products
-and three passes over memory. P comes as CSR arrays, that of a transposed system too. Sums are taken in order, so results depend
-neither on threads nor on the vector width. Unsigned indices spare a test for negative ones at every access: twice the speed.
+Every vector operation is fused with its neighbours and with the inner products it feeds: an
+iteration is two sparse products and three passes over memory. P comes as CSR arrays, that of a
+transposed system too. Sums are taken in order, so results depend neither on threads nor on the
+vector width. Unsigned indices spare a test for negative ones at every access: twice the speed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def _row(indptr: Ints, indices: Ints, data: Floats, x: Floats, i: int) -> float:
 
 
 @kernel
-def residual_of(indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floats, x: Floats, out: Floats) -> float:
+def residual_of(
+    indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floats, x: Floats, out: Floats
+) -> float:
     """Set out = b - (I - gamma P) x; returns its largest absolute entry."""
     largest = 0.0
     for i in range(ZERO, np.uint64(len(x))):
@@ -39,7 +42,14 @@ def residual_of(indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floa
 
 @kernel
 def _apply(
-    indptr: Ints, indices: Ints, data: Floats, gamma: float, scale: Floats, x: Floats, y: Floats, out: Floats
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    gamma: float,
+    scale: Floats,
+    x: Floats,
+    y: Floats,
+    out: Floats,
 ) -> tuple[float, float]:
     """Set out = scale (I - gamma P) x; returns out . y and out . out."""
     with_y, with_itself = 0.0, 0.0
@@ -53,13 +63,22 @@ def _apply(
 
 @kernel
 def bicgstab(
-    indptr: Ints, indices: Ints, data: Floats, gamma: float, scale: Floats, rest: Floats, x: Floats, goal: float, iterations: int
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    gamma: float,
+    scale: Floats,
+    rest: Floats,
+    x: Floats,
+    goal: float,
+    iterations: int,
 ) -> int:
-    """Add to x the correction that takes `rest` = b - A x [n], overwritten, below `goal`; returns the iterations made.
+    """Add to x the correction that takes `rest` = b - A x [n], overwritten, below `goal`; returns
+    the iterations made.
 
-    `scale` [n] holds the reciprocal diagonal. The usual shadow, the first residual, is often zero in all but a few states and then
-    orthogonal to the next ones, which ends the iteration; a dense one is not. The caller checks the true residual: the recurrence
-    drifts from it by rounding.
+    `scale` [n] holds the reciprocal diagonal. The usual shadow, the first residual, is often zero
+    in all but a few states and then orthogonal to the next ones, which ends the iteration; a dense
+    one is not. The caller checks the true residual: the recurrence drifts from it by rounding.
     """
     n = len(x)
     r = rest

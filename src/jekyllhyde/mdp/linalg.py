@@ -1,7 +1,9 @@
-"""Compiled leaves for small dense systems I - gamma P_pi whose graph is not known beforehand, as in an empirical model.
+"""Compiled leaves for small dense systems I - gamma P_pi whose graph is not known beforehand, as in
+an empirical model.
 
-The matrix is an M-matrix, so elimination needs no pivoting; zeros are skipped. Where the graph is known and many policies are to be
-evaluated, `elimination` is faster. Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vectorize.
+The matrix is an M-matrix, so elimination needs no pivoting; zeros are skipped. Where the graph is
+known and many policies are to be evaluated, `elimination` is faster. Matrices are flat [n*n], rows
+contiguous; unsigned indices let the compiler vectorize.
 """
 
 from __future__ import annotations
@@ -17,7 +19,14 @@ SINGULAR = 1e-13
 
 
 @kernel
-def fill_system(M: Floats, indptr: NDArray[np.int32], indices: NDArray[np.int32], data: Floats, pi: Floats, gamma: float) -> None:
+def fill_system(
+    M: Floats,
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    data: Floats,
+    pi: Floats,
+    gamma: float,
+) -> None:
     """M = I - gamma P_pi."""
     n_states, n_actions = pi.shape
     M[:] = 0.0
@@ -33,7 +42,9 @@ def fill_system(M: Floats, indptr: NDArray[np.int32], indices: NDArray[np.int32]
 
 @kernel
 def dot(x: Floats, y: Floats, start_x: int, start_y: int, count: int) -> float:
-    """Sum of x[start_x + i] * y[start_y + i] in four independent sums, whatever the machine's vector width."""
+    """Sum of x[start_x + i] * y[start_y + i] in four independent sums, whatever the machine's
+    vector width.
+    """
     i, j, end = np.uint64(start_x), np.uint64(start_y), np.uint64(start_x + (count & ~3))
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     while i < end:
@@ -52,10 +63,12 @@ def dot(x: Floats, y: Floats, start_x: int, start_y: int, count: int) -> float:
 
 @kernel
 def factor(M: Floats, inverse: Floats, x: Floats) -> None:
-    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with the reciprocal pivots.
+    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with
+    the reciprocal pivots.
 
-    The right-hand side x is carried along and leaves as the solution of the lower system, for `back_substitute`. A pivot of 0
-    belongs to a set of states that is never left; its reciprocal is stored as 0, which sets those states' visits to 0.
+    The right-hand side x is carried along and leaves as the solution of the lower system, for
+    `back_substitute`. A pivot of 0 belongs to a set of states that is never left; its reciprocal is
+    stored as 0, which sets those states' visits to 0.
     """
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):

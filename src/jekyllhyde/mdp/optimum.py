@@ -1,8 +1,10 @@
-"""The optimum: policy iteration, with value iteration's sweeps as the cheap alternative on large models.
+"""The optimum: policy iteration, with value iteration's sweeps as the cheap alternative on large
+models.
 
-`policy_iteration` evaluates exactly and improves greedily until no action is better; `modified` does a fixed number of cheap
-sweeps instead of the exact evaluation and ends with one exact evaluation, checked by the Bellman residual. The action gaps
-delta(s) = v_star(s) - max over non-optimal actions of q_star(s, a), and uniqueness (A8), are what Theorem 4 needs.
+`policy_iteration` evaluates exactly and improves greedily until no action is better; `modified`
+does a fixed number of cheap sweeps instead of the exact evaluation and ends with one exact
+evaluation, checked by the Bellman residual. The action gaps delta(s) = v_star(s) - max over
+non-optimal actions of q_star(s, a), and uniqueness (A8), are what Theorem 4 needs.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ SWEEPS = 20
 class Optimum:
     """An optimal policy and what the theory asks of it.
 
-    v, q : optimal values [S], [S, A].  J : optimal return.  actions : an optimal action per state [S].  pi : the same as a
-    policy [S, A].  gap : delta(s) [S], inf where every action is optimal or the state is terminal.  unique : whether there is
-    one optimal action in every non-terminal state (A8).  iterations : policy improvements made.  residual : max |max_a q - v|.
+    v, q : optimal values [S], [S, A].  J : optimal return.  actions : an optimal action per state
+        [S].  pi : the same as a
+    policy [S, A].  gap : delta(s) [S], inf where every action is optimal or the state is terminal.
+    unique : whether there is one optimal action in every non-terminal state (A8).  iterations :
+    policy improvements made.  residual : max |max_a q - v|.
     """
 
     v: Floats
@@ -47,7 +51,9 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     if method not in METHODS:
         raise InputError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
     if method == "auto":
-        method = "modified" if mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0 else "policy_iteration"
+        method = (
+            "modified" if mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0 else "policy_iteration"
+        )
     if method == "policy_iteration":
         evaluation, chosen, iterations = _policy_iteration(mdp, mdp.uniform_policy())
         return _describe(mdp, evaluation, chosen, iterations, "policy_iteration")
@@ -59,12 +65,18 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
 
 
 def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int]:
-    """Howard's algorithm. An action is changed only for one that is clearly better, so it ends despite rounding."""
+    """Howard's algorithm. An action is changed only for one that is clearly better, so it ends
+    despite rounding.
+    """
     evaluation = evaluate(mdp, pi)
-    actions = np.argmax(evaluation.q, axis=1) if mdp.gamma < 1.0 else _greedy_and_ending(mdp, evaluation)
+    actions = (
+        np.argmax(evaluation.q, axis=1) if mdp.gamma < 1.0 else _greedy_and_ending(mdp, evaluation)
+    )
     states = np.arange(mdp.n_states)
     for iteration in range(1, 10_000):
-        solver = "auto" if evaluation.solver == "iterative" else evaluation.solver  # where the iteration failed, never again
+        solver = (
+            "auto" if evaluation.solver == "iterative" else evaluation.solver
+        )  # where the iteration failed, never again
         evaluation = evaluate(mdp, _deterministic(mdp, actions), solver=solver, guess=evaluation.v)
         q = evaluation.q
         best = np.argmax(q, axis=1)
@@ -73,11 +85,15 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
         if not better.any():
             return evaluation, actions, iteration
         actions = np.where(better, best, actions)
-    raise InputError(f"{mdp.name}: policy iteration did not end; are the rewards of very different sizes?")
+    raise InputError(
+        f"{mdp.name}: policy iteration did not end; are the rewards of very different sizes?"
+    )
 
 
 def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
-    """Greedy actions for gamma = 1, ties going to the action that ends sooner: no cycle of reward 0 is then stayed in."""
+    """Greedy actions for gamma = 1, ties going to the action that ends sooner: no cycle of reward 0
+    is then stayed in.
+    """
     steps, _ = evaluation.system.solve((~mdp.is_terminal).astype(np.float64))
     q = evaluation.q
     tied = q >= q.max(axis=1, keepdims=True) - 1e-11 * max(1.0, float(abs(q).max()))
@@ -85,7 +101,9 @@ def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
 
 
 def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]:
-    """Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement (modified policy iteration)."""
+    """Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement
+    (modified policy iteration).
+    """
     v = np.full(mdp.n_states, mdp.r.min() / (1.0 - mdp.gamma))
     v[mdp.is_terminal] = 0.0
     actions = np.zeros(mdp.n_states, dtype=np.int64)
@@ -93,7 +111,9 @@ def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]
     sweeps = 0
     change = np.inf
     while change > tolerance:
-        change = improve_sweep(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.gamma, v, actions)
+        change = improve_sweep(
+            mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.gamma, v, actions
+        )
         for _ in range(partial_sweeps):
             evaluate_sweep(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.gamma, v, actions)
         sweeps += 1
@@ -154,7 +174,9 @@ def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
     return pi
 
 
-def _describe(mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str) -> Optimum:
+def _describe(
+    mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str
+) -> Optimum:
     v, q = evaluation.v, evaluation.q
     tolerance = 1e-9 * max(1.0, float(abs(v).max()))
     is_optimal = q >= v[:, None] - tolerance
@@ -163,6 +185,14 @@ def _describe(mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations:
     unique = bool((is_optimal.sum(axis=1) == 1)[~mdp.is_terminal].all())
     residual = float(abs(q.max(axis=1) - v)[~mdp.is_terminal].max())
     return Optimum(
-        v=v, q=q, J=evaluation.J, actions=actions, pi=_deterministic(mdp, actions), gap=gap, unique=unique,
-        iterations=iterations, residual=residual, method=method,
-    )  # fmt: skip
+        v=v,
+        q=q,
+        J=evaluation.J,
+        actions=actions,
+        pi=_deterministic(mdp, actions),
+        gap=gap,
+        unique=unique,
+        iterations=iterations,
+        residual=residual,
+        method=method,
+    )

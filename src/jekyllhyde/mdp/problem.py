@@ -27,7 +27,9 @@ def make(name: str, **options: Any) -> FiniteMDP:
 
         _refuse_others(name, given, ["gamma"])
         return from_gymnasium(name, **given)
-    raise InputError(f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, a Gymnasium id or an existing file")
+    raise InputError(
+        f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, a Gymnasium id or an existing file"
+    )
 
 
 def _refuse_others(name: str, given: dict[str, Any], allowed: list[str]) -> None:

@@ -1,8 +1,10 @@
-"""Four Rooms (Appendix F): a grid of four rooms joined by doors, with a fixed goal in the first one.
+"""Four Rooms (Appendix F): a grid of four rooms joined by doors, with a fixed goal in the first
+one.
 
-Cells are (row, column). The outer cells, the middle row and the middle column are walls, but for four doors. States are the free
-cells in reading order; actions are North, East, South, West; bumping into a wall stays. A step costs 0.1, but the one that
-enters the goal pays 90 and ends the episode.
+Cells are (row, column). The outer cells, the middle row and the middle column are walls, but for
+four doors. States are the free cells in reading order; actions are North, East, South, West;
+bumping into a wall stays. A step costs 0.1, but the one that enters the goal pays 90 and ends the
+episode.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ STEP_REWARD, GOAL_REWARD = -0.1, 90.0
 
 @dataclass(frozen=True)
 class Layout:
-    """The map: `free` [size, size], `state` [size, size] (-1 at walls), `cell` [S, 2], the goal's state, p0 [S]."""
+    """The map: `free` [size, size], `state` [size, size] (-1 at walls), `cell` [S, 2], the goal's
+    state, p0 [S].
+    """
 
     free: NDArray[np.bool_]
     state: NDArray[np.int64]
@@ -34,7 +38,8 @@ class Layout:
 def layout(level: int = 1, size: int = 15) -> Layout:
     """Level 1 starts anywhere but in the goal; level 2 never in the goal's room.
 
-    Level 2: with probability 1/2 a uniform free cell below the middle row, else one to the right of the middle column.
+    Level 2: with probability 1/2 a uniform free cell below the middle row, else one to the right of
+    the middle column.
     """
     size = check_count(size, "size", 7)
     if level not in (1, 2):
@@ -68,10 +73,18 @@ def _scaled(position: int, size: int) -> int:
     return int(np.clip(round(position * (size - 1) / 14), low, high))
 
 
-def four_rooms(level: int = 1, size: int = 15, gamma: float = 0.9, slip: float = 0.0, convention: str = "published") -> FiniteMDP:
-    """Four Rooms as a finite MDP; with probability `slip` the move is drawn uniformly instead of taken.
+def four_rooms(
+    level: int = 1,
+    size: int = 15,
+    gamma: float = 0.9,
+    slip: float = 0.0,
+    convention: str = "published",
+) -> FiniteMDP:
+    """Four Rooms as a finite MDP; with probability `slip` the move is drawn uniformly instead of
+    taken.
 
-    The environment's cut after 90 steps is not part of the model (a cut is not terminal). J_low is the uniform policy's return.
+    The environment's cut after 90 steps is not part of the model (a cut is not terminal). J_low is
+    the uniform policy's return.
     """
     check_choice(convention, "convention", ("published", "paper"))
     if not 0.0 <= slip <= 1.0:
@@ -84,7 +97,16 @@ def four_rooms(level: int = 1, size: int = 15, gamma: float = 0.9, slip: float =
     chosen = np.full((n_actions, n_actions), slip / n_actions) + (1.0 - slip) * np.eye(n_actions)
     rows = np.repeat(np.arange(n * n_actions), n_actions)
     columns = np.repeat(successor, n_actions, axis=0).ravel()
-    P = sparse.csr_array((np.tile(chosen, (n, 1)).ravel(), (rows, columns)), shape=(n * n_actions, n))
+    P = sparse.csr_array(
+        (np.tile(chosen, (n, 1)).ravel(), (rows, columns)), shape=(n * n_actions, n)
+    )
     enters_goal = np.asarray(P[:, [plan.goal]].todense()).reshape(n, n_actions)
     r = STEP_REWARD * (1.0 - enters_goal) + GOAL_REWARD * enters_goal
-    return FiniteMDP(P, r, p0=plan.p0, gamma=gamma, terminal=[plan.goal], name=f"four_rooms(level={level}, size={size})")
+    return FiniteMDP(
+        P,
+        r,
+        p0=plan.p0,
+        gamma=gamma,
+        terminal=[plan.goal],
+        name=f"four_rooms(level={level}, size={size})",
+    )

@@ -25,14 +25,22 @@ Times = Iterable[int] | Literal["all"]
 
 
 def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """One dict per run from fields that are lists of one common length, lists of length 1, or single values."""
+    """One dict per run from fields that are lists of one common length, lists of length 1, or
+    single values.
+    """
     lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
     count = max(lengths.values())
     for name, length in lengths.items():
         if length not in (1, count) or length == 0:
-            raise InputError(f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} values, or one")
-    pick = {name: v if isinstance(v, list) and len(v) == count else [v[0] if isinstance(v, list) else v] * count
-            for name, v in fields.items()}  # fmt: skip
+            raise InputError(
+                f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} values, or one"
+            )
+    pick = {
+        name: v
+        if isinstance(v, list) and len(v) == count
+        else [v[0] if isinstance(v, list) else v] * count
+        for name, v in fields.items()
+    }
     return [{name: values[i] for name, values in pick.items()} for i in range(count)]
 
 
@@ -57,9 +65,21 @@ class Job:
 
 
 def make_job(
-    mdp: FiniteMDP, density: Any, o: Any, eta: Any, lam: float, *, parametrization: str, updates: int, target: float | None,
-    record: Sequence[str], record_at: Times, pi0: ArrayLike | None, convention: str, engine: str,
-) -> Job:  # fmt: skip
+    mdp: FiniteMDP,
+    density: Any,
+    o: Any,
+    eta: Any,
+    lam: float,
+    *,
+    parametrization: str,
+    updates: int,
+    target: float | None,
+    record: Sequence[str],
+    record_at: Times,
+    pi0: ArrayLike | None,
+    convention: str,
+    engine: str,
+) -> Job:
     """Check every setting of one run; see `plan` for what they mean."""
     check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
     check_choice(convention, "convention", CONVENTIONS)
@@ -67,33 +87,53 @@ def make_job(
     updates = check_count(updates, "updates", 0)
     lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
     if lam > 0 and parametrization == "direct":
-        raise InputError('lam is given, but the direct parametrization has no entropy term; use "softmax"')
+        raise InputError(
+            'lam is given, but the direct parametrization has no entropy term; use "softmax"'
+        )
     if target is not None:
         target = check_number(target, "target", "a normalized return, usually in (0, 1)")
     for name in (record,) if isinstance(record, str) else record:
         check_choice(name, "record", RECORDABLE)
     resolved = resolve(density, mdp, o, convention)
     if engine == "compiled" and not isinstance(resolved, Density):
-        raise InputError("engine 'compiled' takes the built-in densities and arrays; a callable density needs 'reference'")
+        raise InputError(
+            "engine 'compiled' takes the built-in densities and arrays; a callable density needs 'reference'"
+        )
     if engine == "compiled" and mdp.gamma == 1.0:
-        raise InputError("engine 'compiled' needs gamma below 1, it does not check that a policy ends; use 'reference'")
+        raise InputError(
+            "engine 'compiled' needs gamma below 1, it does not check that a policy ends; use 'reference'"
+        )
     small = mdp.n_states <= DENSE_LIMIT and isinstance(resolved, Density) and mdp.gamma < 1.0
     settings = {
-        "mdp": mdp.name, "parametrization": parametrization,
+        "mdp": mdp.name,
+        "parametrization": parametrization,
         "density": getattr(resolved, "name", getattr(resolved, "__name__", "own")),
-        "o": None if o is None else str(parse(o, "o")), "eta": str(positive(eta, "eta")), "lam": float(lam), "updates": updates,
-        "target": target, "convention": convention,
-    }  # fmt: skip
+        "o": None if o is None else str(parse(o, "o")),
+        "eta": str(positive(eta, "eta")),
+        "lam": float(lam),
+        "updates": updates,
+        "target": target,
+        "convention": convention,
+    }
     J_stop = np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low)
     if target is not None:
         mdp.normalize(0.0)  # refuses an MDP on which the normalized return is undefined
     return Job(
-        mdp=mdp, parametrization=parametrization, density=resolved, eta=positive(eta, "eta"), lam=float(lam),
-        centred=convention == "paper", updates=updates, target=target, J_stop=J_stop,
+        mdp=mdp,
+        parametrization=parametrization,
+        density=resolved,
+        eta=positive(eta, "eta"),
+        lam=float(lam),
+        centred=convention == "paper",
+        updates=updates,
+        target=target,
+        J_stop=J_stop,
         record=(record,) if isinstance(record, str) else tuple(record),
-        record_at=_times(record, record_at, updates, mdp), compiled=small if engine == "auto" else engine == "compiled",
-        pi0=mdp.uniform_policy() if pi0 is None else mdp.check_policy(pi0), settings=settings,
-    )  # fmt: skip
+        record_at=_times(record, record_at, updates, mdp),
+        compiled=small if engine == "auto" else engine == "compiled",
+        pi0=mdp.uniform_policy() if pi0 is None else mdp.check_policy(pi0),
+        settings=settings,
+    )
 
 
 def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
@@ -106,12 +146,16 @@ def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP
         given = as_floats(list(record_at), "record_at").ravel()
         wrong = given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))]
         if len(wrong):
-            raise InputError(f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}")
+            raise InputError(
+                f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}"
+            )
         times = np.unique(given.astype(np.int64))
         count = len(times)
     size = 8 * count * mdp.n_states * (1 + len(record) * mdp.n_actions)
     if size > RECORD_LIMIT:
-        raise InputError(f"recording {count} times would take up to {size / 2**30:.0f} GiB; give fewer times in record_at")
+        raise InputError(
+            f"recording {count} times would take up to {size / 2**30:.0f} GiB; give fewer times in record_at"
+        )
     return np.arange(count) if times is None else times
 
 
@@ -121,7 +165,9 @@ class Recorder:
     def __init__(self, job: Job) -> None:
         self.times = {int(t) for t in job.record_at}
         self.taken: list[int] = []
-        self.kept: dict[str, list[Floats]] = {name: [] for name in (*job.record, "weights")} if job.record else {}
+        self.kept: dict[str, list[Floats]] = (
+            {name: [] for name in (*job.record, "weights")} if job.record else {}
+        )
 
     def take(self, t: int, **arrays: Floats) -> None:
         """Copy the arrays that were asked for."""

@@ -1,8 +1,9 @@
-"""The compiled loop of exact policy updates on small MDPs: the same three phases as `plan`, without leaving machine code.
+"""The compiled loop of exact policy updates on small MDPs: the same three phases as `plan`, without
+leaving machine code.
 
-States are the MDP's decision states in elimination order (see `mdp.elimination`); nothing is updated elsewhere. Every visit to a
-decision state is followed by g of a visit, so visits sum to 1 + g |d| when the one to a terminal state is counted, and to |d|
-when it is not.
+States are the MDP's decision states in elimination order (see `mdp.elimination`); nothing is
+updated elsewhere. Every visit to a decision state is followed by g of a visit, so visits sum to 1 +
+g |d| when the one to a terminal state is counted, and to |d| when it is not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import kernel, phase
-from jekyllhyde.mdp.elimination import ONE, ZERO, Model, Structure, back_substitute, dot, factor, fill_system, solve_transposed
+from jekyllhyde.mdp.elimination import (
+    ONE,
+    ZERO,
+    Model,
+    Structure,
+    back_substitute,
+    dot,
+    factor,
+    fill_system,
+    solve_transposed,
+)
 from jekyllhyde.planning.updates import direct_update, softmax_update
 
 Floats = NDArray[np.float64]
@@ -21,7 +32,9 @@ Ints = NDArray[np.int64]
 
 
 class Rule(NamedTuple):
-    """What an update means: gamma; parametrization and entropy; d_t = o_t off + (1 - o_t) d_{pi, gamma_on}, normalized."""
+    """What an update means: gamma; parametrization and entropy; d_t = o_t off + (1 - o_t) d_{pi,
+    gamma_on}, normalized.
+    """
 
     gamma: float
     softmax: bool
@@ -33,7 +46,8 @@ class Rule(NamedTuple):
 
 
 class State(NamedTuple):
-    """theta, pi, q [n, A]; v, d, weights [n]; scratch: step [n], M [n*n], inverse [n], work [n*A]. weights = sum_t eta_t d_t.
+    """theta, pi, q [n, A]; v, d, weights [n]; scratch: step [n], M [n*n], inverse [n], work [n*A].
+    weights = sum_t eta_t d_t.
 
     flat_pi, flat_q [n*A] are the same memory as pi and q.
     """
@@ -53,11 +67,21 @@ class State(NamedTuple):
 
 
 @kernel
-def advance(model: Model, structure: Structure, rule: Rule, state: State, eta: Floats, o: Floats, J: Floats, J_stop: float) -> int:
+def advance(
+    model: Model,
+    structure: Structure,
+    rule: Rule,
+    state: State,
+    eta: Floats,
+    o: Floats,
+    J: Floats,
+    J_stop: float,
+) -> int:
     """Evaluate and update len(eta) times, J[t] being the return before update t.
 
-    With a step of 0 it observes: v, q, d and J are those of pi, which stays. Returns how many updates were made; fewer when J
-    exceeds `J_stop`; -1 - t when the undiscounted density is infinite at t.
+    With a step of 0 it observes: v, q, d and J are those of pi, which stays. Returns how many
+    updates were made; fewer when J exceeds `J_stop`; -1 - t when the undiscounted density is
+    infinite at t.
     """
     theta, pi, q, _, _, v, d, weights, step, _, _, work = state
     for t in range(len(eta)):

@@ -19,7 +19,9 @@ MOST_POINTS = 2000
 
 
 def label(run: PlanRun) -> str:
-    """The name of a run in tables and legends: `PG`, `undiscounted`, `uniform`, `o=0.5`, with lam where it is used."""
+    """The name of a run in tables and legends: `PG`, `undiscounted`, `uniform`, `o=0.5`, with lam
+    where it is used.
+    """
     density, o, lam = run.settings["density"], run.settings["o"], run.settings["lam"]
     name = {"pg": "PG", "mixture": f"o={o}"}.get(density, density)
     return f"{name} lam={lam:g}" if lam else name
@@ -41,12 +43,16 @@ def prepare_folder(folder: Path) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise InputError(f"out is {str(folder)!r}; it cannot be written to ({error.strerror or error})") from None
+        raise InputError(
+            f"out is {str(folder)!r}; it cannot be written to ({error.strerror or error})"
+        ) from None
     return folder
 
 
 def write_parquet(runs: Sequence[PlanRun], path: Path) -> None:
-    """One row per run and evaluated count: series, parametrization, density, o, eta, lam, convention, t, J, J_norm."""
+    """One row per run and evaluated count: series, parametrization, density, o, eta, lam,
+    convention, t, J, J_norm.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -55,8 +61,14 @@ def write_parquet(runs: Sequence[PlanRun], path: Path) -> None:
         count = len(run.J)
         columns = {"series": pa.array([label(run)] * count)}
         for name in ("mdp", "parametrization", "density", "o", "eta", "lam", "convention"):
-            columns[name] = pa.array([run.settings[name]] * count, pa.float64() if name == "lam" else pa.string())
-        columns |= {"t": pa.array(np.arange(count)), "J": pa.array(run.J), "J_norm": pa.array(normalized(run))}
+            columns[name] = pa.array(
+                [run.settings[name]] * count, pa.float64() if name == "lam" else pa.string()
+            )
+        columns |= {
+            "t": pa.array(np.arange(count)),
+            "J": pa.array(run.J),
+            "J_norm": pa.array(normalized(run)),
+        }
         tables.append(pa.table(columns))
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     pq.write_table(pa.concat_tables(tables), partial)

@@ -4,8 +4,9 @@
                          d_t            <- pg, undiscounted, uniform, mixture, or the user's
                          theta_{t+1}    <- theta_t + eta_t U(theta_t, d_t), projected          (Eq. 2)
 
-`reference_loop` is that, for any size and any density. On small MDPs with a built-in density, `compiled_loop` runs the same three
-phases in machine code (`loop.advance`); a test holds the two together.
+`reference_loop` is that, for any size and any density. On small MDPs with a built-in density,
+`compiled_loop` runs the same three phases in machine code (`loop.advance`); a test holds the two
+together.
 """
 
 from __future__ import annotations
@@ -56,7 +57,12 @@ def plan(
     *,
     parametrization: str = ...,
     density: DensityLike | list[DensityLike] | list[str] = ...,
-    o: ScheduleLike | list[ScheduleLike | None] | list[str | None] | list[float] | list[str] | None = ...,
+    o: ScheduleLike
+    | list[ScheduleLike | None]
+    | list[str | None]
+    | list[float]
+    | list[str]
+    | None = ...,
     eta: ScheduleLike | list[ScheduleLike] | list[float] | list[str] = ...,
     lam: float | list[float] = ...,
     updates: int = ...,
@@ -93,22 +99,31 @@ def plan(
 
     Parameters
     ----------
-    mdp : the problem. A list of MDPs makes a batch: one run each, on all cores; `density`, `o`, `eta` and `lam` may then be lists
-        too, of the same length, and a list with one MDP stands for as many copies as the others ask for.
+    mdp : the problem. A list of MDPs makes a batch: one run each, on all cores; `density`, `o`,
+        `eta` and `lam` may then be lists too, of the same length, and a list with one MDP stands
+        for as many copies as the others ask for.
     parametrization : "direct" or "softmax".
-    density : "pg", "undiscounted", "uniform", "mixture", an array [S], or a callable (t, mdp, pi, evaluation) -> [S].
+    density : "pg", "undiscounted", "uniform", "mixture", an array [S], or a callable (t, mdp, pi,
+        evaluation) -> [S].
     o : off-policiness o_t of the mixture: a number in [0, 1] or a schedule such as "10/sqrt(t)".
     eta : step size eta_t, a number or a schedule.     lam : entropy weight (softmax only).
     updates : how many, at most.     target : stop as soon as J_norm exceeds it.
     record, record_at : any of "v", "q", "d", "pi", "theta", at these times (all by default).
     convention : "published" or "paper"; see `densities` and `updates`.
-    engine : "compiled", "reference", or "auto" by size.     threads : for a batch; all cores by default.
+    engine : "compiled", "reference", or "auto" by size.     threads : for a batch; all cores by
+        default.
     progress : called with the number of updates made since the last call.
     """
     common: dict[str, Any] = {
-        "parametrization": parametrization, "updates": updates, "target": target, "record": record, "record_at": record_at,
-        "pi0": pi0, "convention": convention, "engine": engine,
-    }  # fmt: skip
+        "parametrization": parametrization,
+        "updates": updates,
+        "target": target,
+        "record": record,
+        "record_at": record_at,
+        "pi0": pi0,
+        "convention": convention,
+        "engine": engine,
+    }
     if isinstance(mdp, FiniteMDP):
         return _run(make_job(mdp, density=density, o=o, eta=eta, lam=lam, **common), progress)
     if not isinstance(mdp, Sequence) or not all(isinstance(one, FiniteMDP) for one in mdp):
@@ -128,18 +143,31 @@ def _run(job: Job, progress: Progress | None) -> PlanRun:
             f"{job.mdp.name}: the return is not finite after update {t}; eta = {job.eta} is too large for these values"
         )
     return PlanRun(
-        mdp=job.mdp, J=J, pi=pi, theta=theta, weights=weights, updates=len(J) - 1, cap=job.updates, target=job.target,
-        censored=job.target is not None and not J[-1] > job.J_stop, t=np.array(recorder.taken, dtype=np.int64),
-        records={name: np.array(kept) for name, kept in recorder.kept.items()}, settings=job.settings, solver=solver,
-        density=job.density, eta=job.eta,
-    )  # fmt: skip
+        mdp=job.mdp,
+        J=J,
+        pi=pi,
+        theta=theta,
+        weights=weights,
+        updates=len(J) - 1,
+        cap=job.updates,
+        target=job.target,
+        censored=job.target is not None and not J[-1] > job.J_stop,
+        t=np.array(recorder.taken, dtype=np.int64),
+        records={name: np.array(kept) for name, kept in recorder.kept.items()},
+        settings=job.settings,
+        solver=solver,
+        density=job.density,
+        eta=job.eta,
+    )
 
 
 Outcome = tuple[Floats, Floats, Floats, Floats, str]
 
 
 def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
-    """Evaluate, choose d_t, update: one line each. Iterative solves start from the last update's solution."""
+    """Evaluate, choose d_t, update: one line each. Iterative solves start from the last update's
+    solution.
+    """
     mdp, update, density = job.mdp, PARAMETRIZATIONS[job.parametrization], job.density
     pi = job.pi0.copy()
     theta = theta_of(job.parametrization, pi)
@@ -181,13 +209,29 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
     n, A = len(model.p0), mdp.n_actions
     off = density.off[structure.order]
     rule = Rule(
-        mdp.gamma, job.parametrization == "softmax", job.lam, job.centred, density.gamma, density.count_terminal, off
-    )  # fmt: skip
+        mdp.gamma,
+        job.parametrization == "softmax",
+        job.lam,
+        job.centred,
+        density.gamma,
+        density.count_terminal,
+        off,
+    )
     pi, q = job.pi0[structure.order], np.empty((n, A))
     state = State(
-        theta_of(job.parametrization, pi), pi, q, pi.reshape(-1), q.reshape(-1), np.empty(n), np.empty(n), np.zeros(n),
-        np.empty(n), np.empty(n * n), np.empty(n), np.empty(n * A),
-    )  # fmt: skip
+        theta_of(job.parametrization, pi),
+        pi,
+        q,
+        pi.reshape(-1),
+        q.reshape(-1),
+        np.empty(n),
+        np.empty(n),
+        np.zeros(n),
+        np.empty(n),
+        np.empty(n * n),
+        np.empty(n),
+        np.empty(n * A),
+    )
 
     def unfold(array: Floats, at_terminal: float = 0.0) -> Floats:
         """From decision states in elimination order to all states."""
@@ -206,8 +250,17 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
             made = advance(model, structure, rule, state, np.zeros(1), o[:1], J[t : t + 1], np.inf)
         if t in recorder.times:
             _require_finite(made >= 0, t, mdp)
-            recorder.take(t, **{k: unfold(a, at_terminal.get(k, 0.0)) for k, a in state._asdict().items() if k in recorder.kept})
-        made = advance(model, structure, rule, state, job.eta.values(t + 1, end - t), o, J[t:end], job.J_stop)
+            recorder.take(
+                t,
+                **{
+                    k: unfold(a, at_terminal.get(k, 0.0))
+                    for k, a in state._asdict().items()
+                    if k in recorder.kept
+                },
+            )
+        made = advance(
+            model, structure, rule, state, job.eta.values(t + 1, end - t), o, J[t:end], job.J_stop
+        )
         _require_finite(made >= 0, t - 1 - made, mdp)
         progress(made)
         if made < end - t:

@@ -20,10 +20,12 @@ class PlanRun:
     J : [T+1]; J[t] is the return before update t, the last entry that of the final policy.
     pi, theta : the final policy and its parameters [S, A].
     weights : sum_t eta_t d_t [S], the quantity of condition C4.
-    updates : T, the updates made; fewer than `cap`, those asked for, if the target was reached before.
-    t : the recorded times [n]; `records` holds what was asked for at those times, and the weights spent before them:
-        v, d, weights [n, S]; q, pi, theta [n, S, A].
-    settings : what was asked for, in the words of the command line.  solver : compiled, dense, sparse_lu or iterative.
+    updates : T, the updates made; fewer than `cap`, those asked for, if the target was reached
+        before.
+    t : the recorded times [n]; `records` holds what was asked for at those times, and the weights
+        spent before them: v, d, weights [n, S]; q, pi, theta [n, S, A].
+    settings : what was asked for, in the words of the command line.  solver : compiled, dense,
+        sparse_lu or iterative.
     """
 
     mdp: FiniteMDP = field(repr=False)
@@ -49,11 +51,15 @@ class PlanRun:
 
     @property
     def time_to_target(self) -> int | None:
-        """First t with J_norm[t] > target; the cap where it was never reached (`censored`); None without a target."""
+        """First t with J_norm[t] > target; the cap where it was never reached (`censored`); None
+        without a target.
+        """
         return None if self.target is None else self.cap if self.censored else self.updates
 
     def record(self, name: str) -> Floats:
         """A recorded quantity; its first axis is `t`."""
         if name not in self.records:
-            raise InputError(f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])")
+            raise InputError(
+                f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])"
+            )
         return self.records[name]

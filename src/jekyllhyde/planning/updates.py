@@ -1,10 +1,12 @@
-"""The policy update U(theta, d) of Eq. (2) under the two parametrizations, one row (state) at a time.
+"""The policy update U(theta, d) of Eq. (2) under the two parametrizations, one row (state) at a
+time.
 
     direct    pi = theta           theta(s, .) <- projection on the simplex of theta(s, .) + eta d(s) q(s, .)
     softmax   pi ~ exp(theta)      theta(s, a) <- theta(s, a) + eta d(s) pi(a|s) (q(s, a) - v(s) + entropy(s, a))
 
-With entropy weight lam, `published` adds -lam log pi(a|s) as it stands; `centred` subtracts its mean under pi(.|s), which makes
-it the gradient of lam times the entropy. A row with eta d(s) = 0 is left as it is.
+With entropy weight lam, `published` adds -lam log pi(a|s) as it stands; `centred` subtracts its
+mean under pi(.|s), which makes it the gradient of lam times the entropy. A row with eta d(s) = 0 is
+left as it is.
 """
 
 from __future__ import annotations
@@ -19,15 +21,20 @@ from jekyllhyde.jit import kernel, phase
 Floats = NDArray[np.float64]
 POWERS_OF_2 = np.ldexp(1.0, np.arange(-1075, 1))
 LEAST = -745.5  # exp of less is 0
-INVERSE_LOG_2, LOG_2_HIGH, LOG_2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
+INVERSE_LOG_2, LOG_2_HIGH, LOG_2_LOW = (
+    1.4426950408889634,
+    6.93147180369123816490e-01,
+    1.90821492927058770002e-10,
+)
 
 
 @phase
 def project_row(x: Floats, s: int, work: Floats) -> None:
-    """Euclidean projection of the row x[s] [A] on the simplex, in place: max(x - tau, 0) with tau such that it sums to 1.
+    """Euclidean projection of the row x[s] [A] on the simplex, in place: max(x - tau, 0) with tau
+    such that it sums to 1.
 
-    The largest entries are taken one by one from a heap in `work` [A] until the next one would not stay positive: O(A + k log A)
-    for k positive entries. Two actions have a closed form.
+    The largest entries are taken one by one from a heap in `work` [A] until the next one would not
+    stay positive: O(A + k log A) for k positive entries. Two actions have a closed form.
     """
     n = x.shape[1]
     if n == 2:
@@ -38,7 +45,11 @@ def project_row(x: Floats, s: int, work: Floats) -> None:
         work[i] = x[s, i]
     for i in range(n // 2 - 1, -1, -1):
         sift_down(work, i, n)
-    top, total, tau = work[0], 0.0, 0.0  # counted from the largest entry, so that huge entries keep their differences
+    top, total, tau = (
+        work[0],
+        0.0,
+        0.0,
+    )  # counted from the largest entry, so that huge entries keep their differences
     for i in range(n):
         largest = work[0] - top
         total += largest
@@ -54,7 +65,9 @@ def project_row(x: Floats, s: int, work: Floats) -> None:
 
 @kernel
 def sift_down(heap: Floats, i: int, n: int) -> None:
-    """Let heap[i] sink until the n entries are a heap again, each at least as large as its two children."""
+    """Let heap[i] sink until the n entries are a heap again, each at least as large as its two
+    children.
+    """
     value = heap[i]
     child = 2 * i + 1
     while child < n:
@@ -69,8 +82,19 @@ def sift_down(heap: Floats, i: int, n: int) -> None:
 
 
 @phase
-def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
-    """One update of all rows under the direct parametrization, where theta is pi; `step` [S] is eta d, `work` [A] is scratch."""
+def direct_update(
+    theta: Floats,
+    pi: Floats,
+    q: Floats,
+    v: Floats,
+    step: Floats,
+    lam: float,
+    centred: bool,
+    work: Floats,
+) -> None:
+    """One update of all rows under the direct parametrization, where theta is pi; `step` [S] is eta
+    d, `work` [A] is scratch.
+    """
     n_states, n_actions = pi.shape
     for s in range(n_states):
         weight = step[s]
@@ -81,8 +105,18 @@ def direct_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats,
 
 
 @phase
-def softmax_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats, lam: float, centred: bool, work: Floats) -> None:
-    """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [S*A] is scratch.
+def softmax_update(
+    theta: Floats,
+    pi: Floats,
+    q: Floats,
+    v: Floats,
+    step: Floats,
+    lam: float,
+    centred: bool,
+    work: Floats,
+) -> None:
+    """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [S*A]
+    is scratch.
 
     Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is unchanged.
     """
@@ -112,7 +146,9 @@ def softmax_update(theta: Floats, pi: Floats, q: Floats, v: Floats, step: Floats
 
 @kernel
 def add_entropy(theta: Floats, pi: Floats, s: int, weight: float, centred: bool) -> None:
-    """Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`; 0 log 0 is 0."""
+    """Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`;
+    0 log 0 is 0.
+    """
     n_actions = pi.shape[1]
     mean = 0.0
     if centred:
@@ -126,7 +162,8 @@ def add_entropy(theta: Floats, pi: Floats, s: int, weight: float, centred: bool)
 
 @kernel
 def exponentials(x: Floats, out: Floats) -> None:
-    """Set out = exp(x) for x <= 0, to one unit in the last place; vectorized, and the same bits whatever the C library.
+    """Set out = exp(x) for x <= 0, to one unit in the last place; vectorized, and the same bits
+    whatever the C library.
 
     x = k log 2 + r with |r| <= log(2)/2, and exp(x) = 2^k (1 + r + r^2/2 + ... + r^13/13!).
     """
@@ -157,7 +194,9 @@ PARAMETRIZATIONS: dict[str, Update] = {"direct": direct_update, "softmax": softm
 
 
 def theta_of(parametrization: str, pi: Floats) -> Floats:
-    """A theta whose policy is `pi`: pi itself, the same array, or log pi shifted so that each row's maximum is 0."""
+    """A theta whose policy is `pi`: pi itself, the same array, or log pi shifted so that each row's
+    maximum is 0.
+    """
     if parametrization == "direct":
         return pi
     with np.errstate(divide="ignore"):

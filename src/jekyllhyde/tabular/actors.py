@@ -3,9 +3,9 @@
     expected (Eq. 4)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
     sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), with a one-step target y for the action taken
 
-`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi (q - v). Direct: e_a, then
-the projection on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as it stands, or centred, which makes it the gradient
-of the entropy. Tables are flat, as in `critics`.
+`step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is step pi
+(q - v). Direct: e_a, then the projection on the simplex. Entropy adds -lam log pi(a|s) to q(s,a) as
+it stands, or centred, which makes it the gradient of the entropy. Tables are flat, as in `critics`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ TINY = 1e-300
 
 @phase
 def sample_action(pi: Floats, row: Place, width: Place, u: float) -> Place:
-    """The place of an action drawn from pi(.|s) by a uniform u: the first whose running sum exceeds u.
+    """The place of an action drawn from pi(.|s) by a uniform u: the first whose running sum exceeds
+    u.
 
-    A loop that stops early lets the processor guess the action before it is computed, which is worth half of the time where the
-    policy is nearly deterministic. Where rounding leaves no such action, the last one of positive probability is taken.
+    A loop that stops early lets the processor guess the action before it is computed, which is
+    worth half of the time where the policy is nearly deterministic. Where rounding leaves no such
+    action, the last one of positive probability is taken.
     """
     chosen, last, rest = row, row + width - ONE, u - pi[row]
     while rest >= 0.0 and chosen < last:
@@ -78,10 +80,22 @@ def softmax_row(theta: Floats, pi: Floats, row: Place, width: Place, top: float)
 
 @phase
 def improve_softmax(
-    theta: Floats, pi: Floats, q: Floats, n: Ints, work: Floats, row: Place, width: Place, step: float, lam: float, centred: bool,
-    nu: float, log_t: float,
-) -> None:  # fmt: skip
-    """The expected update with softmax; entropy weight lam, and the bonus nu sqrt(log t / n(s, a)) added to q(s, a)."""
+    theta: Floats,
+    pi: Floats,
+    q: Floats,
+    n: Ints,
+    work: Floats,
+    row: Place,
+    width: Place,
+    step: float,
+    lam: float,
+    centred: bool,
+    nu: float,
+    log_t: float,
+) -> None:
+    """The expected update with softmax; entropy weight lam, and the bonus nu sqrt(log t / n(s, a))
+    added to q(s, a).
+    """
     baseline, top = 0.0, -np.inf
     for i in range(row, row + width):
         value = q[i] + nu * np.sqrt(log_t / max(n[i], 1))
@@ -96,7 +110,15 @@ def improve_softmax(
 
 @phase
 def improve_direct(
-    theta: Floats, pi: Floats, q: Floats, n: Ints, row: Place, width: Place, step: float, nu: float, log_t: float
+    theta: Floats,
+    pi: Floats,
+    q: Floats,
+    n: Ints,
+    row: Place,
+    width: Place,
+    step: float,
+    nu: float,
+    log_t: float,
 ) -> None:
     """The expected update with the direct parametrization."""
     for i in range(row, row + width):
@@ -106,8 +128,15 @@ def improve_direct(
 
 @phase
 def improve_sampled(
-    theta: Floats, pi: Floats, row: Place, width: Place, taken: Place, target: float, step: float, direct: bool
-) -> None:  # fmt: skip
+    theta: Floats,
+    pi: Floats,
+    row: Place,
+    width: Place,
+    taken: Place,
+    target: float,
+    step: float,
+    direct: bool,
+) -> None:
     """The sampled update: the action taken, towards its one-step target."""
     p, top = pi[taken], -np.inf
     for i in range(row, row + width):
@@ -122,10 +151,11 @@ def improve_sampled(
 
 @kernel
 def project_row(theta: Floats, pi: Floats, row: Place, width: Place) -> None:
-    """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0) with tau such that it sums to 1.
+    """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0) with tau such
+    that it sums to 1.
 
-    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends when all that are in stay
-    positive. Entries of -inf (actions that do not exist) are never in.
+    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends
+    when all that are in stay positive. Entries of -inf (actions that do not exist) are never in.
     """
     tau, members, before = -np.inf, 0, -1
     while members != before:

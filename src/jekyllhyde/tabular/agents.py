@@ -1,7 +1,9 @@
-"""The tabular agents: what can be chosen, and what the two conventions choose where nothing is said.
+"""The tabular agents: what can be chosen, and what the two conventions choose where nothing is
+said.
 
-An agent is its settings; `learn(mdp, agent, ...)` never changes it. `agent.learn(env, steps)` makes it learn step by step from an
-environment, and then `predict`, `save` and `load` speak of what it has learned (`stepwise`).
+An agent is its settings; `learn(mdp, agent, ...)` never changes it. `agent.learn(env, steps)` makes
+it learn step by step from an environment, and then `predict`, `save` and `load` speak of what it
+has learned (`stepwise`).
 
 | option          | paper        | published                                       | paper                           |
 | --------------- | ------------ | ----------------------------------------------- | ------------------------------- |
@@ -53,14 +55,17 @@ class TabularAgent:
     ----------
     eta, eta_c : step sizes of actor and critic.     q0 : the critic's initial value.
     parametrization : "softmax" or "direct".     nu : weight of a UCB bonus.
-    critic : "expected_sarsa" on the drawn samples, "current" (expected SARSA on the transition under way), "q_learning", or "mle"
-        (exact values in the empirical model, solved every `mle_every` steps; on a known MDP).
+    critic : "expected_sarsa" on the drawn samples, "current" (expected SARSA on the transition
+        under way), "q_learning", or "mle" (exact values in the empirical model, solved every
+        `mle_every` steps; on a known MDP).
     batch : samples per step; each step size is divided by it.
     normalization : of the actor's step; "published", "paper" or "none".
-    capacity : bound on each replay buffer, unbounded by default; `when_full`: "ring" (the oldest makes room) or "keep".
+    capacity : bound on each replay buffer, unbounded by default; `when_full`: "ring" (the oldest
+        makes room) or "keep".
     successor : replayed s' from the empirical "model", or as "stored".
     convention : "published" or "paper": the value of every option left at None (the table above).
-    gamma, seed : of the step-by-step agent; on a known MDP, the MDP's discount and `learn`'s seed hold.
+    gamma, seed : of the step-by-step agent; on a known MDP, the MDP's discount and `learn`'s seed
+        hold.
     """
 
     eta: float = 1.0
@@ -98,13 +103,19 @@ class TabularAgent:
         if self.capacity is not None:
             check_count(self.capacity, "capacity", 1)
         allowed = {
-            "parametrization": PARAMETRIZATIONS, "critic": CRITICS, "normalization": NORMALIZATIONS, "density": DENSITIES,
-            "when_full": WHEN_FULL, "successor": SUCCESSORS,
-        }  # fmt: skip
+            "parametrization": PARAMETRIZATIONS,
+            "critic": CRITICS,
+            "normalization": NORMALIZATIONS,
+            "density": DENSITIES,
+            "when_full": WHEN_FULL,
+            "successor": SUCCESSORS,
+        }
         for name, choices in allowed.items():
             check_choice(self.option(name), name, choices)
         if self.capacity is not None and self.successor == "model":
-            raise InputError("successor is 'model', but a bounded buffer forgets; give successor='stored' or no capacity")
+            raise InputError(
+                "successor is 'model', but a bounded buffer forgets; give successor='stored' or no capacity"
+            )
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
@@ -117,17 +128,26 @@ class TabularAgent:
     def settings(self) -> dict[str, Any]:
         """Every option with its value, in the words of the command line."""
         values = {f.name: self.option(f.name) for f in fields(self) if f.init}
-        return {name: str(value) if isinstance(value, Schedule) else value for name, value in values.items()}
+        return {
+            name: str(value) if isinstance(value, Schedule) else value
+            for name, value in values.items()
+        }
 
     def _check(self, name: str, allowed: Callable[[float], bool], words: str) -> None:
         value = getattr(self, name, None)
-        if value is not None and not (isinstance(value, (int, float)) and math.isfinite(value) and allowed(value)):
+        if value is not None and not (
+            isinstance(value, (int, float)) and math.isfinite(value) and allowed(value)
+        ):
             raise InputError(f"{name} is {value!r}; it must be {words}")
 
     # Step by step, on an environment without a model.
 
-    def learn(self, env: Any, steps: int, progress: Callable[[int], None] | None = None) -> Episodes:
-        """Learn from `steps` steps of a Gymnasium environment, going on where the last call stopped; the episodes that ended."""
+    def learn(
+        self, env: Any, steps: int, progress: Callable[[int], None] | None = None
+    ) -> Episodes:
+        """Learn from `steps` steps of a Gymnasium environment, going on where the last call
+        stopped; the episodes that ended.
+        """
         from jekyllhyde.tabular.stepwise import Learner, describe
 
         check_count(steps, "steps", 0)
@@ -137,7 +157,9 @@ class TabularAgent:
         return self._learner[0].learn(env, steps, progress or (lambda n: None))
 
     def predict(self, observation: int, deterministic: bool = True) -> int:
-        """Jekyll's action: his most probable one, or one drawn from his policy (which moves the agent's random stream on)."""
+        """Jekyll's action: his most probable one, or one drawn from his policy (which moves the
+        agent's random stream on).
+        """
         from jekyllhyde.tabular.stepwise import predict
 
         return predict(self.learner, observation, deterministic)
@@ -183,8 +205,9 @@ class TabularJekyllHyde(TabularAgent):
 
     Parameters
     ----------
-    epsilon, o : probability epsilon_t that Hyde leads the next trajectory, and o_t that a sample comes from his buffer.
-        Numbers in [0, 1] or schedules such as "100/t"; t counts environment steps.
+    epsilon, o : probability epsilon_t that Hyde leads the next trajectory, and o_t that a sample
+        comes from his buffer. Numbers in [0, 1] or schedules such as "100/t"; t counts environment
+        steps.
     hyde : "q_learning" on the `bonus` ("ucb" or "count"), or "uniform".
     hyde_q0, hyde_clip, hyde_eta : his initial value, upper clip (inf for none) and step size.
     density : the step factor along the trajectory under way: "pg" (gamma^k) or "undiscounted" (1).
@@ -202,13 +225,22 @@ class TabularJekyllHyde(TabularAgent):
     name: ClassVar[str] = "jekyll-hyde"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "published": {
-            "normalization": "published", "density": "pg", "bonus": "ucb", "hyde_q0": 1.0, "hyde_clip": 1.0, "hyde_eta": 0.1,
+            "normalization": "published",
+            "density": "pg",
+            "bonus": "ucb",
+            "hyde_q0": 1.0,
+            "hyde_clip": 1.0,
+            "hyde_eta": 0.1,
             "successor": "model",
         },
         "paper": {
-            "normalization": "paper", "density": "undiscounted", "bonus": "count", "hyde_clip": math.inf, "successor": "stored",
+            "normalization": "paper",
+            "density": "undiscounted",
+            "bonus": "count",
+            "hyde_clip": math.inf,
+            "successor": "stored",
         },
-    }  # fmt: skip
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", probability(self.epsilon, "epsilon"))
@@ -219,7 +251,9 @@ class TabularJekyllHyde(TabularAgent):
         self._check("hyde_q0", lambda x: True, "a finite number")
         self._check("hyde_eta", lambda x: x > 0, "a positive number")
         if self.hyde_clip is not None and not self.hyde_clip > -math.inf:
-            raise InputError(f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip")
+            raise InputError(
+                f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip"
+            )
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
@@ -236,7 +270,8 @@ class TabularOnPolicy(TabularAgent):
     Parameters
     ----------
     density : "pg" (updates weighted by gamma^k at step k of a trajectory) or "undiscounted".
-    lam : entropy weight; `entropy`: "plain" or "centred".     nu : UCB weight; `nu_in`: the "critic"'s target or the "actor".
+    lam : entropy weight; `entropy`: "plain" or "centred".     nu : UCB weight; `nu_in`: the
+        "critic"'s target or the "actor".
     update : "expected" over all actions, or "sampled": of the action taken, with a one-step target.
     replay : learn from `batch` draws of all transitions so far instead of from the one under way.
     The rest: see `TabularAgent`.
@@ -251,14 +286,22 @@ class TabularOnPolicy(TabularAgent):
     name: ClassVar[str] = "on-policy"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "published": {
-            "normalization": "published", "density": "pg", "successor": "model", "entropy": "plain", "nu_in": "critic",
+            "normalization": "published",
+            "density": "pg",
+            "successor": "model",
+            "entropy": "plain",
+            "nu_in": "critic",
             "update": "expected",
         },
         "paper": {
-            "normalization": "paper", "density": "pg", "successor": "stored", "entropy": "centred", "nu_in": "actor",
+            "normalization": "paper",
+            "density": "pg",
+            "successor": "stored",
+            "entropy": "centred",
+            "nu_in": "actor",
             "update": "sampled",
         },
-    }  # fmt: skip
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -266,6 +309,10 @@ class TabularOnPolicy(TabularAgent):
         check_choice(self.option("nu_in"), "nu_in", ("critic", "actor"))
         check_choice(self.option("update"), "update", ("expected", "sampled"))
         if self.batch > 1 and not self.replay:
-            raise InputError(f"batch is {self.batch}, but without replay there is one transition per step; give replay=True")
+            raise InputError(
+                f"batch is {self.batch}, but without replay there is one transition per step; give replay=True"
+            )
         if self.lam > 0 and self.parametrization == "direct":
-            raise InputError("lam is given, but the direct parametrization has no entropy term; use 'softmax'")
+            raise InputError(
+                "lam is given, but the direct parametrization has no entropy term; use 'softmax'"
+            )

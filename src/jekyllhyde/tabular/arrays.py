@@ -1,9 +1,10 @@
-"""The array bundles that the compiled loops work on. S states, A actions, E kinds of transition ("edges").
+"""The array bundles that the compiled loops work on. S states, A actions, E kinds of transition
+("edges").
 
-An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an environment every observed
-transition becomes one. `discount` is gamma, or 0 where s' is terminal: termination and truncation are told apart here and
-nowhere else.
-What an agent does not have (`Hyde`, `Buffers`, `Options`) is None, and the compiler leaves its branch out.
+An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an
+environment every observed transition becomes one. `discount` is gamma, or 0 where s' is terminal:
+termination and truncation are told apart here and nowhere else. What an agent does not have
+(`Hyde`, `Buffers`, `Options`) is None, and the compiler leaves its branch out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ Index = NDArray[np.uint32]
 Place = np.uint64
 
 # Where a run stands: positions in `clock` (integers) and in `sums` (floats).
-STEPS, TRAJECTORIES, K, STATE, CONTROL, SIZE_JEKYLL, SIZE_HYDE, HYDE_TRAJECTORIES, NEXT, EDGE, ENDED = range(11)
+(
+    STEPS,
+    TRAJECTORIES,
+    K,
+    STATE,
+    CONTROL,
+    SIZE_JEKYLL,
+    SIZE_HYDE,
+    HYDE_TRAJECTORIES,
+    NEXT,
+    EDGE,
+    ENDED,
+) = range(11)
 FACTOR, FACTOR_SUM = range(2)
 # Why a compiled loop returned.
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)
@@ -31,7 +44,8 @@ PUBLISHED, PAPER, NONE = range(3)
 
 
 class Edges(NamedTuple):
-    """Transitions [E], by places in flat tables: row = s A, pair = s A + a, next = s' A; r and discount.
+    """Transitions [E], by places in flat tables: row = s A, pair = s A + a, next = s' A; r and
+    discount.
 
     `first` [S A + 1] : where the edges of a pair start.     `seen` [E] : how often each was seen. Both are empty without a model.
     """
@@ -48,8 +62,11 @@ class Edges(NamedTuple):
 class Problem(NamedTuple):
     """A known MDP as an environment.
 
-    cdf, ends [E] : running sums of p(.|s, a), and whether the edge ends the trajectory.     start, start_cdf : rows of the start
-    states, and running sums of p0.     terminal : [S].     horizon : after how many steps a trajectory is cut.
+    cdf, ends [E] : running sums of p(.|s, a), and whether the edge ends the trajectory.
+    start, start_cdf : rows of the start
+    states, and running sums of p0.
+    terminal : [S].
+    horizon : after how many steps a trajectory is cut.
     """
 
     cdf: Floats
@@ -85,7 +102,9 @@ class Buffers(NamedTuple):
 
 
 class Jekyll(NamedTuple):
-    """Step sizes, and `decay`, by which the step factor shrinks along a trajectory: gamma (pg) or 1 (undiscounted)."""
+    """Step sizes, and `decay`, by which the step factor shrinks along a trajectory: gamma (pg) or 1
+    (undiscounted).
+    """
 
     eta: float
     eta_c: float
@@ -94,7 +113,8 @@ class Jekyll(NamedTuple):
 
 
 class Hyde(NamedTuple):
-    """Mr Hyde: step size, upper clip, bonus (ucb, else count), `uniform` (he learns nothing and acts at random).
+    """Mr Hyde: step size, upper clip, bonus (ucb, else count), `uniform` (he learns nothing and
+    acts at random).
 
     epsilon_t and o_t are min(1, c / t^alpha), or table[t - first] where alpha is nan.
     """
@@ -113,10 +133,14 @@ class Hyde(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What departs from expected SARSA on the sample and an expected softmax update without entropy or UCB.
+    """What departs from expected SARSA on the sample and an expected softmax update without entropy
+    or UCB.
 
-    critic : one of the constants above; `mle_every`, q0, gamma belong to MLE.     direct : parametrization.     sampled : update
-    of the action taken alone.     lam, centred : entropy.     nu_critic, nu_actor : weights of UCB.     row [A] : scratch.
+    critic : one of the constants above; `mle_every`, q0, gamma belong to MLE.     direct :
+        parametrization.     sampled : update
+    of the action taken alone.
+    lam, centred : entropy.
+    nu_critic, nu_actor : weights of UCB.     row [A] : scratch.
     """
 
     critic: int
@@ -133,7 +157,9 @@ class Options(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """For exact evaluation inside the loop: M [S*S], inverse, v [S], pi [S, A], P [E]; M is empty where that happens outside."""
+    """For exact evaluation inside the loop: M [S*S], inverse, v [S], pi [S, A], P [E]; M is empty
+    where that happens outside.
+    """
 
     M: Floats
     inverse: Floats
@@ -143,10 +169,11 @@ class Scratch(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What is recorded after trajectory at[i]: both returns, epsilon_t, steps, Hyde's trajectories, coverage.
+    """What is recorded after trajectory at[i]: both returns, epsilon_t, steps, Hyde's trajectories,
+    coverage.
 
-    indptr, indices, P (CSR rows over pairs), r [S, A], p0 [S] and gamma are the model for the exact evaluation. The run ends when
-    both returns exceed their stops.
+    indptr, indices, P (CSR rows over pairs), r [S, A], p0 [S] and gamma are the model for the exact
+    evaluation. The run ends when both returns exceed their stops.
     """
 
     at: Ints
@@ -169,28 +196,45 @@ class Trace(NamedTuple):
 
 
 def problem_of(mdp: FiniteMDP, horizon: int) -> Problem:
-    """The sampler of a known MDP. The last edge of a row and the last start state get all that rounding leaves."""
+    """The sampler of a known MDP. The last edge of a row and the last start state get all that
+    rounding leaves.
+    """
     start = np.flatnonzero(mdp.p0 > 0)
     cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)
     cumulate(np.array([0, len(start)], dtype=np.int32), start_cdf)
     ends = mdp.is_terminal[mdp.P.indices]
-    return Problem(cdf, ends, (start * mdp.n_actions).astype(np.uint32), start_cdf, mdp.is_terminal.copy(), horizon)
+    return Problem(
+        cdf,
+        ends,
+        (start * mdp.n_actions).astype(np.uint32),
+        start_cdf,
+        mdp.is_terminal.copy(),
+        horizon,
+    )
 
 
 def edges_of(mdp: FiniteMDP) -> Edges:
     """The edges of a known MDP, one per stored entry of P."""
-    pair = np.repeat(np.arange(mdp.n_states * mdp.n_actions, dtype=np.uint32), np.diff(mdp.P.indptr))
+    pair = np.repeat(
+        np.arange(mdp.n_states * mdp.n_actions, dtype=np.uint32), np.diff(mdp.P.indptr)
+    )
     return Edges(
-        row=pair - pair % np.uint32(mdp.n_actions), pair=pair, next=(mdp.P.indices * mdp.n_actions).astype(np.uint32),
-        r=mdp.r_next.copy(), discount=np.where(mdp.is_terminal[mdp.P.indices], 0.0, mdp.gamma),
-        first=mdp.P.indptr.astype(np.uint32), seen=np.zeros(mdp.P.nnz, dtype=np.int64),
-    )  # fmt: skip
+        row=pair - pair % np.uint32(mdp.n_actions),
+        pair=pair,
+        next=(mdp.P.indices * mdp.n_actions).astype(np.uint32),
+        r=mdp.r_next.copy(),
+        discount=np.where(mdp.is_terminal[mdp.P.indices], 0.0, mdp.gamma),
+        first=mdp.P.indptr.astype(np.uint32),
+        seen=np.zeros(mdp.P.nnz, dtype=np.int64),
+    )
 
 
 @kernel
 def cumulate(first: NDArray[np.int32], p: Floats) -> None:
-    """Overwrite the probabilities of each row first[i] .. first[i + 1] - 1 with their running sums, the last with a certain 1."""
+    """Overwrite the probabilities of each row first[i] .. first[i + 1] - 1 with their running sums,
+    the last with a certain 1.
+    """
     for i in range(len(first) - 1):
         for e in range(first[i] + 1, first[i + 1]):
             p[e] += p[e - 1]

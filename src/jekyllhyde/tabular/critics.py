@@ -1,13 +1,14 @@
-"""Critics, one sample at a time: Jekyll's q of his own policy, Hyde's q of the exploration bonus, and the MLE critic.
+"""Critics, one sample at a time: Jekyll's q of his own policy, Hyde's q of the exploration bonus,
+and the MLE critic.
 
     Jekyll   q(s,a)  <- q(s,a)  + eta_c (r + nu b(s,a) + discount sum_a' pi(a'|s') q(s',a') - q(s,a))      expected SARSA
                         the same with max_a' q(s',a')                                                      Q-learning
     Hyde     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
     MLE      q = r^ + gamma P^ v with v exact for pi in the empirical model (r^, P^); q0 where (s,a) was never tried
 
-The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a)) (paper: count). Tables are
-flat [S A]: the actions of s stand in row .. row + width - 1 with row = s A, width = A. Such places are unsigned, so that the
-compiler need not think of negative ones.
+The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a))
+(paper: count). Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row = s
+A, width = A. Such places are unsigned, so that the compiler need not think of negative ones.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def ucb(visits: np.int64, log_count: float) -> float:
 
 
 @kernel
-def fit_model(tables: Tables, edges: Edges, trace: Trace, scratch: Scratch, gamma: float, q0: float) -> None:
+def fit_model(
+    tables: Tables, edges: Edges, trace: Trace, scratch: Scratch, gamma: float, q0: float
+) -> None:
     """The MLE critic: overwrite q with the exact values of pi in the empirical model."""
     pi, q, n, P, v = tables.pi, tables.q, tables.n, scratch.P, scratch.v
     n_states, n_actions = q.shape

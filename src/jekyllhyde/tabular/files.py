@@ -1,4 +1,6 @@
-"""A step-by-step agent in one `.npz` file: settings and the environment's state as JSON, what was learned as arrays, no pickle."""
+"""A step-by-step agent in one `.npz` file: settings and the environment's state as JSON, what was
+learned as arrays, no pickle.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +24,40 @@ Agent = TypeVar("Agent", bound="TabularAgent")
 
 
 def save(agent: TabularAgent, path: str | Path) -> None:
-    """Write `agent` to `path`: to a temporary file beside it first, so that a failure leaves what was there as it was."""
+    """Write `agent` to `path`: to a temporary file beside it first, so that a failure leaves what
+    was there as it was.
+    """
     learner, path = agent.learner, Path(path)
     header = {
-        "format": FORMAT, "version": VERSION, "agent": agent.name, "settings": _settings(agent), "env_id": learner.env_id,
-        "offsets": learner.offsets, "progression": _plain(vars(learner.progression)),
-    }  # fmt: skip
+        "format": FORMAT,
+        "version": VERSION,
+        "agent": agent.name,
+        "settings": _settings(agent),
+        "env_id": learner.env_id,
+        "offsets": learner.offsets,
+        "progression": _plain(vars(learner.progression)),
+    }
     temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
-            np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **learner.arrays())
+            np.savez(
+                file, allow_pickle=False, header=np.array(json.dumps(header)), **learner.arrays()
+            )
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise InputError(f"cannot write the agent file {path}: {error.strerror or error}") from error
+        raise InputError(
+            f"cannot write the agent file {path}: {error.strerror or error}"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def load(kind: type[Agent], path: str | Path) -> Agent:
-    """Read an agent that `save` wrote; a file that is anything else gives one `InputError` that names it."""
+    """Read an agent that `save` wrote; a file that is anything else gives one `InputError` that
+    names it.
+    """
     path = Path(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -60,7 +75,9 @@ def _settings(agent: TabularAgent) -> dict[str, Any]:
     for name, value in given.items():
         if isinstance(value, Schedule):
             if value.function is not None:
-                raise InputError(f"{name} is the callable {value}; only schedules that can be written down can be saved")
+                raise InputError(
+                    f"{name} is the callable {value}; only schedules that can be written down can be saved"
+                )
             given[name] = repr(value.c) if value.constant else f"{value.c!r}/t^{value.alpha!r}"
     return given
 

@@ -1,4 +1,5 @@
-"""Algorithm 3 (Dr Jekyll and Mr Hyde), and Algorithm 2 (on-policy actor-critic), which is the same loop without Hyde and replay.
+"""Algorithm 3 (Dr Jekyll and Mr Hyde), and Algorithm 2 (on-policy actor-critic), which is the same
+loop without Hyde and replay.
 
     for t = 1, 2, ...:
         a ~ the policy in control, s' ~ p(.|s, a)                                act
@@ -8,11 +9,13 @@
             Jekyll's critic q         (`critics`)
             Hyde's critic q~          (`critics`)
             Jekyll's actor, in s      (`actors`)      step = eta d_t, normalized
-        if the trajectory is over: Hyde takes control with probability epsilon_t, else Jekyll; evaluate if it is time to
+        if the trajectory is over: Hyde takes control with probability epsilon_t, else Jekyll;
+        evaluate if it is time to
 
-`advance` runs it on a known MDP; with `problem` None it learns from one transition of an environment, given as edge clock[EDGE].
-The phases that every agent shares stand in the loop; what is None is not compiled (which takes an `if` of its own). Random
-numbers are drawn in the order of the listing, and only where there is something to choose.
+`advance` runs it on a known MDP; with `problem` None it learns from one transition of an
+environment, given as edge clock[EDGE]. The phases that every agent shares stand in the loop; what
+is None is not compiled (which takes an `if` of its own). Random numbers are drawn in the order of
+the listing, and only where there is something to choose.
 """
 
 # ruff: noqa: PLR0912, PLR0915, SIM102, SIM108
@@ -31,7 +34,7 @@ from jekyllhyde.tabular.actors import (
     improve_sampled,
     improve_softmax,
     sample_action,
-)  # fmt: skip
+)
 from jekyllhyde.tabular.arrays import (
     CONTROL,
     CURRENT,
@@ -63,7 +66,7 @@ from jekyllhyde.tabular.arrays import (
     Scratch,
     Tables,
     Trace,
-)  # fmt: skip
+)
 from jekyllhyde.tabular.critics import LARGEST, expected_value, fit_model, greedy_value, ucb
 from jekyllhyde.tabular.replay import pick, store
 from jekyllhyde.tabular.rng import Words, uniform
@@ -72,10 +75,23 @@ from jekyllhyde.tabular.simulate import next_edge, record, start_row
 
 @kernel
 def advance(
-    problem: Problem | None, edges: Edges, tables: Tables, jekyll: Jekyll, hyde: Hyde | None, buffers: Buffers | None,
-    options: Options | None, words: Words, clock: Ints, sums: Floats, trace: Trace, scratch: Scratch, budget: int,
-) -> int:  # fmt: skip
-    """Up to `budget` environment steps; returns why it stopped (PAUSED, FINISHED, EVALUATE or DIVERGED)."""
+    problem: Problem | None,
+    edges: Edges,
+    tables: Tables,
+    jekyll: Jekyll,
+    hyde: Hyde | None,
+    buffers: Buffers | None,
+    options: Options | None,
+    words: Words,
+    clock: Ints,
+    sums: Floats,
+    trace: Trace,
+    scratch: Scratch,
+    budget: int,
+) -> int:
+    """Up to `budget` environment steps; returns why it stopped (PAUSED, FINISHED, EVALUATE or
+    DIVERGED).
+    """
     theta, pi, q, q_hyde, n = flat(tables)
     e_row, e_pair, e_next, e_r, e_discount, first, seen = edges
     eta, eta_c, decay, normalization = jekyll
@@ -84,17 +100,40 @@ def advance(
     trajectories, control = clock[TRAJECTORIES], clock[CONTROL]
     size_jekyll, size_hyde = clock[SIZE_JEKYLL], clock[SIZE_HYDE]
     factor, factor_sum = sums[FACTOR], sums[FACTOR_SUM]
-    log_count, uses_log_count, learns_model, batch, eta_hyde = np.log(trajectories + 1.0), False, False, 1, 0.0
+    log_count, uses_log_count, learns_model, batch, eta_hyde = (
+        np.log(trajectories + 1.0),
+        False,
+        False,
+        1,
+        0.0,
+    )
     if buffers is not None:
         log, capacity, ring, from_model, batch = buffers
         learns_model = from_model
     if hyde is not None:
-        eta_hyde, clip, ucb_bonus, uniform_hyde, epsilon_c, epsilon_alpha, epsilon_table, o_c, o_alpha, o_table, table_first = hyde
+        (
+            eta_hyde,
+            clip,
+            ucb_bonus,
+            uniform_hyde,
+            epsilon_c,
+            epsilon_alpha,
+            epsilon_table,
+            o_c,
+            o_alpha,
+            o_table,
+            table_first,
+        ) = hyde
         uses_log_count = True
     eta, eta_c, eta_hyde = eta / batch, eta_c / batch, eta_hyde / batch
     if options is not None:
-        critic, mle_every, q0, gamma, direct, sampled, lam, centred, nu_critic, nu_actor, work = options
-        uses_log_count, learns_model = uses_log_count or nu_critic > 0.0, learns_model or critic == MLE
+        critic, mle_every, q0, gamma, direct, sampled, lam, centred, nu_critic, nu_actor, work = (
+            options
+        )
+        uses_log_count, learns_model = (
+            uses_log_count or nu_critic > 0.0,
+            learns_model or critic == MLE,
+        )
     if problem is not None:
         cdf, ends, start, start_cdf, _, horizon = problem
         due = trace.at[clock[NEXT]]
@@ -106,7 +145,11 @@ def advance(
             pair = np.uint64(e_pair[e])
         else:
             u = uniform(words)
-            pair = greedy_action(q_hyde, row, width, u) if control else sample_action(pi, row, width, u)
+            pair = (
+                greedy_action(q_hyde, row, width, u)
+                if control
+                else sample_action(pi, row, width, u)
+            )
             e = np.uint64(first[pair])
             if first[pair + ONE] > e + ONE:
                 e = next_edge(first, cdf, pair, uniform(words))
@@ -147,7 +190,11 @@ def advance(
                     pair = np.uint64(e_pair[drawn])
                     if first[pair + ONE] > first[pair] + ONE:
                         drawn = pick(first, seen, pair, np.int64(uniform(words) * n[pair]))
-            row, pair, row_next = np.uint64(e_row[drawn]), np.uint64(e_pair[drawn]), np.uint64(e_next[drawn])
+            row, pair, row_next = (
+                np.uint64(e_row[drawn]),
+                np.uint64(e_pair[drawn]),
+                np.uint64(e_next[drawn]),
+            )
             # Jekyll's critic.
             if options is None:
                 target = e_r[drawn] + e_discount[drawn] * expected_value(pi, q, row_next, width)
@@ -156,8 +203,14 @@ def advance(
             elif critic != MLE:
                 used = e if critic == CURRENT else drawn
                 pair_c, next_c = np.uint64(e_pair[used]), np.uint64(e_next[used])
-                value = greedy_value(q, next_c, width) if critic == Q_LEARNING else expected_value(pi, q, next_c, width)
-                target = e_r[used] + e_discount[used] * value + nu_critic * ucb(n[pair_c], log_count)
+                value = (
+                    greedy_value(q, next_c, width)
+                    if critic == Q_LEARNING
+                    else expected_value(pi, q, next_c, width)
+                )
+                target = (
+                    e_r[used] + e_discount[used] * value + nu_critic * ucb(n[pair_c], log_count)
+                )
                 q[pair_c] += eta_c * (target - q[pair_c])
                 finite &= abs(q[pair_c]) < LARGEST
             # Hyde's critic.
@@ -176,7 +229,9 @@ def advance(
             elif direct:
                 improve_direct(theta, pi, q, n, row, width, step, nu_actor, log_t)
             else:
-                improve_softmax(theta, pi, q, n, work, row, width, step, lam, centred, nu_actor, log_t)
+                improve_softmax(
+                    theta, pi, q, n, work, row, width, step, lam, centred, nu_actor, log_t
+                )
         if not finite:
             reason = DIVERGED
             break
@@ -206,7 +261,13 @@ def advance(
                     if reason != PAUSED:
                         break
                     due = trace.at[clock[NEXT]]
-    clock[STATE], clock[K], clock[STEPS], clock[TRAJECTORIES], clock[CONTROL] = row // width, k, t, trajectories, control
+    clock[STATE], clock[K], clock[STEPS], clock[TRAJECTORIES], clock[CONTROL] = (
+        row // width,
+        k,
+        t,
+        trajectories,
+        control,
+    )
     clock[SIZE_JEKYLL], clock[SIZE_HYDE] = size_jekyll, size_hyde
     sums[FACTOR], sums[FACTOR_SUM] = factor, factor_sum
     return reason
@@ -215,7 +276,13 @@ def advance(
 @phase
 def flat(tables: Tables) -> tuple[Floats, Floats, Floats, Floats, Ints]:
     """The same memory as [S A]."""
-    return tables.theta.reshape(-1), tables.pi.reshape(-1), tables.q.reshape(-1), tables.q_hyde.reshape(-1), tables.n.reshape(-1)
+    return (
+        tables.theta.reshape(-1),
+        tables.pi.reshape(-1),
+        tables.q.reshape(-1),
+        tables.q_hyde.reshape(-1),
+        tables.n.reshape(-1),
+    )
 
 
 @phase
@@ -240,7 +307,14 @@ def act(tables: Tables, clock: Ints, words: Words) -> int:
     _, pi, _, q_hyde, _ = flat(tables)
     width = np.uint64(tables.pi.shape[1])
     row, u = np.uint64(clock[STATE]) * width, uniform(words)
-    return int((greedy_action(q_hyde, row, width, u) if clock[CONTROL] else sample_action(pi, row, width, u)) - row)
+    return int(
+        (
+            greedy_action(q_hyde, row, width, u)
+            if clock[CONTROL]
+            else sample_action(pi, row, width, u)
+        )
+        - row
+    )
 
 
 @kernel

@@ -16,7 +16,17 @@ from jekyllhyde.tabular.result import LearnRun
 if TYPE_CHECKING:
     from jekyllhyde.tabular.stepwise import Episodes
 
-COLUMNS = ("J", "J_norm", "J_jekyll", "J_norm_jekyll", "epsilon", "steps", "hyde_trajectories", "least_count", "unvisited")
+COLUMNS = (
+    "J",
+    "J_norm",
+    "J_jekyll",
+    "J_norm_jekyll",
+    "epsilon",
+    "steps",
+    "hyde_trajectories",
+    "least_count",
+    "unvisited",
+)
 WINDOW = 100
 
 
@@ -28,7 +38,9 @@ def final(result: LearnRun, which: str) -> Floats:
 
 
 def write(result: LearnRun, folder: Path) -> list[str]:
-    """train.parquet, one row per run and evaluation until the run stopped, and train.png, mean with 95 % interval."""
+    """train.parquet, one row per run and evaluation until the run stopped, and train.png, mean with
+    95 % interval.
+    """
     runs, evaluations = result.J.shape
     kept = ~np.isnan(result.J_jekyll).ravel()
     table: dict[str, Any] = {
@@ -38,14 +50,19 @@ def write(result: LearnRun, folder: Path) -> list[str]:
     table |= {name: getattr(result, name).ravel()[kept] for name in COLUMNS}
     _write_parquet(table, folder / "train.parquet")
     curves = {which: result.curve(which) for which in ("global", "jekyll")}
-    lines = {name: (result.trajectories, *curves[which]) for name, which in (("global", "global"), ("Jekyll", "jekyll"))}
+    lines = {
+        name: (result.trajectories, *curves[which])
+        for name, which in (("global", "global"), ("Jekyll", "jekyll"))
+    }
     title = f"{result.settings['agent']} on {result.settings['mdp']} ({runs} runs)"
     _draw(lines, "trajectories", "normalized return", title, folder / "train.png")
     return [str(folder / "train.parquet"), str(folder / "train.png")]
 
 
 def write_episodes(episodes: Sequence[Episodes], folder: Path) -> list[str]:
-    """train.parquet, one row per run and episode, and train.png, the running mean of returns against steps, averaged over runs."""
+    """train.parquet, one row per run and episode, and train.png, the running mean of returns
+    against steps, averaged over runs.
+    """
     table = {
         "run": np.concatenate([np.full(len(one.returns), run) for run, one in enumerate(episodes)]),
         "episode": np.concatenate([np.arange(len(one.returns)) for one in episodes]),
@@ -56,8 +73,17 @@ def write_episodes(episodes: Sequence[Episodes], folder: Path) -> list[str]:
     _write_parquet(table, folder / "train.parquet")
     least = min((int(one.lengths.sum()) for one in episodes), default=0)
     grid = np.linspace(0, least, 200)
-    smooth = np.array([np.interp(grid, np.cumsum(one.lengths), _running_mean(one.returns)) for one in episodes if len(one.returns)])
-    mean, width = smooth.mean(axis=0), 1.96 * smooth.std(axis=0, ddof=min(1, len(smooth) - 1)) / np.sqrt(len(smooth))
+    smooth = np.array(
+        [
+            np.interp(grid, np.cumsum(one.lengths), _running_mean(one.returns))
+            for one in episodes
+            if len(one.returns)
+        ]
+    )
+    mean, width = (
+        smooth.mean(axis=0),
+        1.96 * smooth.std(axis=0, ddof=min(1, len(smooth) - 1)) / np.sqrt(len(smooth)),
+    )
     lines = {f"mean of the last {WINDOW} episodes": (grid, mean, mean - width, mean + width)}
     _draw(lines, "environment steps", "return", f"{len(episodes)} runs", folder / "train.png")
     return [str(folder / "train.parquet"), str(folder / "train.png")]
@@ -79,7 +105,9 @@ def _write_parquet(columns: dict[str, Any], path: Path) -> None:
     partial.replace(path)
 
 
-def _draw(lines: dict[str, tuple[Any, ...]], xlabel: str, ylabel: str, title: str, path: Path) -> None:
+def _draw(
+    lines: dict[str, tuple[Any, ...]], xlabel: str, ylabel: str, title: str, path: Path
+) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,7 +1,8 @@
 """Replay: two logs of edge numbers, one per personality (lines 6 and 9 of Algorithm 3).
 
-A log is O(1) in time and four bytes per transition. `from_model` (published): (s, a) comes from the chosen buffer, and s' from
-the empirical model of both; otherwise the stored transition itself is replayed.
+A log is O(1) in time and four bytes per transition. `from_model` (published): (s, a) comes from the
+chosen buffer, and s' from the empirical model of both; otherwise the stored transition itself is
+replayed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from jekyllhyde.tabular.arrays import ONE, Index, Place
 
 
 @phase
-def store(log: Index, control: np.int64, size: np.int64, capacity: int, ring: bool, e: Place) -> None:
+def store(
+    log: Index, control: np.int64, size: np.int64, capacity: int, ring: bool, e: Place
+) -> None:
     """Append edge e as number `size` of all that were ever offered to this buffer."""
     if size < capacity:
         log[control, size] = e

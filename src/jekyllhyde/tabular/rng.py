@@ -1,6 +1,8 @@
-"""A random stream per run: xoshiro256++ on four words of state, seeded from (seed, run) and nothing else.
+"""A random stream per run: xoshiro256++ on four words of state, seeded from (seed, run) and nothing
+else.
 
-The stream does not know threads, order or time, and its whole state is one array: saving it makes resuming exact.
+The stream does not know threads, order or time, and its whole state is one array: saving it makes
+resuming exact.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ UNIT = 2.0**-53
 
 def stream(seed: int, run: int) -> Words:
     """The state [4] from which run number `run` starts."""
-    return np.asarray(np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), dtype=np.uint64)
+    return np.asarray(
+        np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), dtype=np.uint64
+    )
 
 
 @phase

@@ -22,7 +22,7 @@ from jekyllhyde.tabular.arrays import (
     Scratch,
     Tables,
     Trace,
-)  # fmt: skip
+)
 
 
 @kernel
@@ -49,12 +49,29 @@ def next_edge(first: Index, cdf: Floats, pair: Place, u: float) -> Place:
 
 
 @kernel
-def record(trace: Trace, scratch: Scratch, problem: Problem, tables: Tables, clock: Ints, epsilon: float) -> int:
+def record(
+    trace: Trace, scratch: Scratch, problem: Problem, tables: Tables, clock: Ints, epsilon: float
+) -> int:
     """Evaluate the agent exactly; the reason to leave the loop, PAUSED when there is none."""
     (
-        at, J_jekyll, J_hyde, epsilons, steps, hyde_trajectories, least_count, unvisited, indptr, indices, r, p0, P, gamma,
-        uniform_hyde, stop_global, stop_jekyll,
-    ) = trace  # fmt: skip
+        at,
+        J_jekyll,
+        J_hyde,
+        epsilons,
+        steps,
+        hyde_trajectories,
+        least_count,
+        unvisited,
+        indptr,
+        indices,
+        r,
+        p0,
+        P,
+        gamma,
+        uniform_hyde,
+        stop_global,
+        stop_jekyll,
+    ) = trace
     M, inverse, v, pi_hyde, _ = scratch
     i = clock[NEXT]
     epsilons[i], steps[i], hyde_trajectories[i] = epsilon, clock[STEPS], clock[HYDE_TRAJECTORIES]
@@ -70,7 +87,14 @@ def record(trace: Trace, scratch: Scratch, problem: Problem, tables: Tables, clo
 
 
 @kernel
-def verdict(J_jekyll: float, J_hyde: float, epsilon: float, stop_global: float, stop_jekyll: float, is_last: bool) -> int:
+def verdict(
+    J_jekyll: float,
+    J_hyde: float,
+    epsilon: float,
+    stop_global: float,
+    stop_jekyll: float,
+    is_last: bool,
+) -> int:
     """FINISHED after the last evaluation and at the target."""
     J_global = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
     return FINISHED if is_last or (J_global > stop_global and J_jekyll > stop_jekyll) else PAUSED
@@ -78,9 +102,17 @@ def verdict(J_jekyll: float, J_hyde: float, epsilon: float, stop_global: float, 
 
 @kernel
 def exact_return(
-    indptr: NDArray[np.int32], indices: NDArray[np.int32], P: Floats, r: Floats, p0: Floats, gamma: float, M: Floats,
-    inverse: Floats, v: Floats, pi: Floats,
-) -> float:  # fmt: skip
+    indptr: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    P: Floats,
+    r: Floats,
+    p0: Floats,
+    gamma: float,
+    M: Floats,
+    inverse: Floats,
+    v: Floats,
+    pi: Floats,
+) -> float:
     """J(pi) from one factorization of I - gamma P_pi."""
     fill_system(M, indptr, indices, P, pi, gamma)
     for s in range(pi.shape[0]):

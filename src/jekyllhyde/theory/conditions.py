@@ -3,17 +3,18 @@
     A2    p0(s) > 0 for every s
     C3    eta = (1 - gamma)^3 / (2 gamma |A|) (direct), (1 - gamma)^3 / 8 (softmax)
     C4    sum_t eta_t d_t(s) is infinite for every s
-    C4-s  (1/T) sum_{t < T} eta_t d_t(s) tends to a positive limit for every s; C5 asks it of supp(d_star) only
+    C4-s  (1/T) sum_{t < T} eta_t d_t(s) tends to a positive limit for every s; C5 asks it of
+    supp(d_star) only
     C7    0 < d_bot <= d_t(s) <= d_top for every s and t
     A8    one optimal action per state
 
 Every statement is about the states that decide: a terminal state has no policy to update.
 
-No finite run proves that a sum diverges. Where the schedules do (d_t = o_t d_off + (1 - o_t) d_on, with sum_t eta_t
-o_t known, and d_on(s) >= (1 - gamma) p0(s)), the answer is certified. Elsewhere it rests on the condensation test:
-the sum of t^-alpha over [t, 2t] is 2^(1 - alpha) times that over [t/2, t], so the last two doublings of the run give
-the growth exponent g = 1 - alpha of the weights. They grow as t^g when g > 0 and dry out when g < 0; g near 0 (a
-logarithm) is left open.
+No finite run proves that a sum diverges. Where the schedules do (d_t = o_t d_off + (1 - o_t) d_on,
+with sum_t eta_t o_t known, and d_on(s) >= (1 - gamma) p0(s)), the answer is certified. Elsewhere it
+rests on the condensation test: the sum of t^-alpha over [t, 2t] is 2^(1 - alpha) times that over
+[t/2, t], so the last two doublings of the run give the growth exponent g = 1 - alpha of the
+weights. They grow as t^g when g > 0 and dry out when g < 0; g near 0 (a logarithm) is left open.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def some_records(run: PlanRun, name: str) -> Floats:
 
 
 def learning_rate(parametrization: str, gamma: float, n_actions: int) -> float:
-    """C3's constant step size, for rewards in [0, 1]; infinite for the direct parametrization with gamma = 0."""
+    """C3's constant step size, for rewards in [0, 1]; infinite for the direct parametrization with
+    gamma = 0.
+    """
     check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
     if parametrization == "softmax":
         return (1.0 - gamma) ** 3 / 8.0
@@ -60,7 +63,8 @@ def least_start(mdp: FiniteMDP) -> float:
 class Uniqueness:
     """A8. counts : number of optimal actions in each state that decides.     unique : A8 itself.
 
-    enough : every state has one optimal action, or nothing but optimal ones; the proof of Theorem 4 needs no more.
+    enough : every state has one optimal action, or nothing but optimal ones; the proof of Theorem 4
+        needs no more.
     """
 
     counts: Ints = field(repr=False)
@@ -79,10 +83,13 @@ def uniqueness(mdp: FiniteMDP) -> Uniqueness:
 class Growth:
     """How the weights sum_t eta_t d_t(s) of a run grow; arrays are [S].
 
-    weights : at the end of the run.  average : the same over the number of updates, the estimate of e_bot(s).
-    exponent : g of the last two doublings (-inf where nothing was spent in the last one; nan where the run has too few records).
+    weights : at the end of the run.  average : the same over the number of updates, the estimate of
+        e_bot(s).
+    exponent : g of the last two doublings (-inf where nothing was spent in the last one; nan where
+        the run has too few records).
     diverges, linear : what the schedules certify of C4 and of C4-s: 1 yes, -1 no, 0 not known.
-    decides : states that are not terminal.  optimal_support : supp(d_star), the states that C5 is about.
+    decides : states that are not terminal.  optimal_support : supp(d_star), the states that C5 is
+        about.
     """
 
     weights: Floats
@@ -95,16 +102,22 @@ class Growth:
 
 
 def weight_growth(run: PlanRun) -> Growth:
-    """C4, C4-s and C5 on a run; record anything (the weights come along) at T/4, T/2 and T for the measured exponent."""
+    """C4, C4-s and C5 on a run; record anything (the weights come along) at T/4, T/2 and T for the
+    measured exponent.
+    """
     decides = ~run.mdp.is_terminal
     return Growth(
         weights=run.weights,
         average=run.weights / max(run.updates, 1),
         exponent=_exponent(run),
         diverges=_certify(run, lambda schedule: schedule.sum_diverges),
-        linear=_certify(run, lambda schedule: None if schedule.function else schedule.constant and schedule.c > 0),
+        linear=_certify(
+            run,
+            lambda schedule: None if schedule.function else schedule.constant and schedule.c > 0,
+        ),
         decides=decides,
-        optimal_support=support(run.mdp, run.mdp.gamma, optimal_actions(run.mdp.optimal())) & decides,
+        optimal_support=support(run.mdp, run.mdp.gamma, optimal_actions(run.mdp.optimal()))
+        & decides,
     )
 
 
@@ -123,7 +136,9 @@ def _exponent(run: PlanRun) -> Floats:
 
 
 def _certify(run: PlanRun, lasts: Callable[[Schedule], bool | None]) -> Ints:
-    """1 where the schedules prove that the weights last in the sense of `lasts`, -1 where they prove the opposite, else 0."""
+    """1 where the schedules prove that the weights last in the sense of `lasts`, -1 where they
+    prove the opposite, else 0.
+    """
     verdict = np.zeros(run.mdp.n_states, dtype=np.int64)
     density, eta = run.density, run.eta
     if not isinstance(density, Density):
@@ -131,7 +146,9 @@ def _certify(run: PlanRun, lasts: Callable[[Schedule], bool | None]) -> Ints:
     if lasts(eta) is False:
         return verdict - 1
     known = eta.function is None and density.o.function is None
-    off_policy = lasts(Schedule(eta.c * density.o.c, eta.alpha + density.o.alpha)) if known else None
+    off_policy = (
+        lasts(Schedule(eta.c * density.o.c, eta.alpha + density.o.alpha)) if known else None
+    )
     purely_off_policy = density.o.constant and density.o.c >= 1.0
     if off_policy:
         verdict[density.off > 0] = 1
@@ -146,7 +163,8 @@ def _certify(run: PlanRun, lasts: Callable[[Schedule], bool | None]) -> Ints:
 class DensityRange:
     """C7. d_bot, d_top : the range of d_t(s) over the states that decide and t.
 
-    certified : from the density's form, not the records.     trend : the least d_t(s) goes as t^trend over the last doubling.
+    certified : from the density's form, not the records.     trend : the least d_t(s) goes as
+        t^trend over the last doubling.
     """
 
     d_bot: float
@@ -156,9 +174,16 @@ class DensityRange:
 
 
 def density_range(run: PlanRun) -> DensityRange:
-    """C7's bounds: exact for a fixed density, certified outer ones for a constant mixture, otherwise those of the recorded d."""
+    """C7's bounds: exact for a fixed density, certified outer ones for a constant mixture,
+    otherwise those of the recorded d.
+    """
     density, decides = run.density, ~run.mdp.is_terminal
-    if isinstance(density, Density) and density.o.constant and density.o.c > 0 and density.off[decides].min() > 0:
+    if (
+        isinstance(density, Density)
+        and density.o.constant
+        and density.o.c > 0
+        and density.off[decides].min() > 0
+    ):
         o, off = density.o.c, density.off[decides]
         return DensityRange(float(o * off.min()), float(o * off.max() + 1.0 - o), True, 0.0)
     d = some_records(run, "d")[:, decides]

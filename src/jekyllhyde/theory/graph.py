@@ -18,7 +18,9 @@ def optimal_actions(optimum: Optimum) -> Mask:
 
 
 def edges(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> tuple[Ints, Ints]:
-    """The pairs (s, s') with gamma p(s' | s, a) > 0 for one of the `actions` [S, A] (any by default), as two arrays."""
+    """The pairs (s, s') with gamma p(s' | s, a) > 0 for one of the `actions` [S, A] (any by
+    default), as two arrays.
+    """
     if gamma == 0.0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
@@ -27,7 +29,9 @@ def edges(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> tuple[In
 
 
 def carry_maximum(values: Floats, source: Ints, target: Ints) -> Floats:
-    """For each state, the largest of `values` [..., S] over itself and the states from which a path leads to it."""
+    """For each state, the largest of `values` [..., S] over itself and the states from which a path
+    leads to it.
+    """
     result = values.copy()
     while True:
         before = result.copy()
@@ -37,7 +41,9 @@ def carry_maximum(values: Floats, source: Ints, target: Ints) -> Floats:
 
 
 def support(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> Mask:
-    """The states where d_{pi,gamma} is positive for some pi that uses these actions [S]; all actions by default."""
+    """The states where d_{pi,gamma} is positive for some pi that uses these actions [S]; all
+    actions by default.
+    """
     source, target = edges(mdp, gamma, actions)
     reached: Mask = carry_maximum((mdp.p0 > 0).astype(np.float64), source, target) > 0
     return reached

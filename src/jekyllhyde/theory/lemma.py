@@ -1,4 +1,5 @@
-"""The projection lemma of Appendix B: adding y to x in the simplex and projecting moves mass to where y is large.
+"""The projection lemma of Appendix B: adding y to x in the simplex and projecting moves mass to
+where y is large.
 
 If y_i >= alpha for i <= k and y_i <= beta < alpha for i > k, then
 
@@ -18,7 +19,9 @@ from jekyllhyde.planning.updates import direct_update
 
 @dataclass(frozen=True)
 class ProjectionLemma:
-    """Both sides. before, after : mass of the first k coordinates of x and of P(x + y).     bound : what the lemma promises."""
+    """Both sides. before, after : mass of the first k coordinates of x and of P(x + y).     bound :
+    what the lemma promises.
+    """
 
     before: float
     after: float
@@ -26,10 +29,14 @@ class ProjectionLemma:
 
 
 def projection_lemma(x: ArrayLike, y: ArrayLike, k: int) -> ProjectionLemma:
-    """The two sides of the lemma for x [n] in the simplex and y [n], with alpha and beta as good as y allows."""
+    """The two sides of the lemma for x [n] in the simplex and y [n], with alpha and beta as good as
+    y allows.
+    """
     point, push = np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
     if point.ndim != 1 or point.shape != push.shape or not 0 < check_count(k, "k", 1) < len(point):
-        raise InputError(f"x {point.shape}, y {push.shape} and k = {k} do not fit: x and y are [n] with 0 < k < n")
+        raise InputError(
+            f"x {point.shape}, y {push.shape} and k = {k} do not fit: x and y are [n] with 0 < k < n"
+        )
     if not ((point >= 0).all() and abs(point.sum() - 1.0) <= 1e-9 and np.isfinite(push).all()):
         raise InputError("x must be a distribution and y finite")
     alpha, beta = push[:k].min(), push[k:].max()
@@ -38,6 +45,19 @@ def projection_lemma(x: ArrayLike, y: ArrayLike, k: int) -> ProjectionLemma:
             f"the first {k} entries of y must exceed the others; the smallest is {alpha:g}, the largest other {beta:g}"
         )
     projected = point[None].copy()
-    direct_update(point[None].copy(), projected, push[None], np.zeros(1), np.ones(1), 0.0, False, np.empty(len(point)))
+    direct_update(
+        point[None].copy(),
+        projected,
+        push[None],
+        np.zeros(1),
+        np.ones(1),
+        0.0,
+        False,
+        np.empty(len(point)),
+    )
     before = float(point[:k].sum())
-    return ProjectionLemma(before=before, after=float(projected[0, :k].sum()), bound=min(1.0, before + float(alpha - beta) / 2.0))
+    return ProjectionLemma(
+        before=before,
+        after=float(projected[0, :k].sum()),
+        bound=min(1.0, before + float(alpha - beta) / 2.0),
+    )

@@ -1,18 +1,19 @@
 """The bound for every t under A2, C7 and A8 (last theorem of Appendix B), and its corollary's t_0.
 
 Let rewards lie in [0, 1], eta <= (1 - gamma)^3 / (8 d_top |1/p0|) be constant and C = 1 / min_{s,t}
-pi_t(pi_star(s)|s)^2. The smoothness of J and the Lojasiewicz inequality of softmax policies give g_{t+1} <= g_t - K
-g_t^2 for g_t = J_star - J_t, with
+pi_t(pi_star(s)|s)^2. The smoothness of J and the Lojasiewicz inequality of softmax policies give
+g_{t+1} <= g_t - K g_t^2 for g_t = J_star - J_t, with
 
     1/K = 2 |S| C |d_star / p0|^2 / (eta (1 - gamma) d_bot),     hence     g_t <= 1 / (K t)
 
-and v_star(s) - v_t(s) <= |1/p0| / (K t); all norms are largest entries. With eta at its limit this is (`derived`)
+and v_star(s) - v_t(s) <= |1/p0| / (K t); all norms are largest entries. With eta at its limit this
+is (`derived`)
 
     16 |S| C |d_star / p0|^2 |1/p0|^2 d_top / (d_bot (1 - gamma)^4 t).
 
-The printed bound has (1 - gamma)^7 there: it holds, and gives away a factor (1 - gamma)^-3. For a smaller eta both
-grow as 1/eta. |S| counts the states that decide. C is taken over the recorded times, t = 0 included: the first
-update counts.
+The printed bound has (1 - gamma)^7 there: it holds, and gives away a factor (1 - gamma)^-3. For a
+smaller eta both grow as 1/eta. |S| counts the states that decide. C is taken over the recorded
+times, t = 0 included: the first update counts.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def nonasymptotic_step(mdp: FiniteMDP, d_top: float) -> float:
 class NonAsymptotic:
     """The bound for every t beside the gap, at the recorded t >= 1, [n].
 
-    step, eta : the theorem's step size, and the run's, which is not above it.     C : 1 / min pi_t(pi_star(s)|s)^2.
+    step, eta : the theorem's step size, and the run's, which is not above it.     C : 1 / min
+        pi_t(pi_star(s)|s)^2.
     gap : max over s of v_star - v_t.     derived, printed : the bounds, the same for every state.
     t0 : the corollary's, with the printed constant.     t0_derived : with the derived one.
     """
@@ -54,7 +56,9 @@ class NonAsymptotic:
 
 
 def nonasymptotic(run: PlanRun) -> NonAsymptotic:
-    """The bound on a softmax run that meets the conditions; needs v and pi recorded, and d where C7 is not certified."""
+    """The bound on a softmax run that meets the conditions; needs v and pi recorded, and d where C7
+    is not certified.
+    """
     require(run, "softmax", "the bound for every t")
     mdp, optimum, decides = run.mdp, run.mdp.optimal(), ~run.mdp.is_terminal
     if not least_start(mdp) > 0:
@@ -70,18 +74,33 @@ def nonasymptotic(run: PlanRun) -> NonAsymptotic:
         raise InputError("the bound for every t needs C7: d_t(s) is 0 somewhere")
     step = nonasymptotic_step(mdp, d.d_top)
     if not run.eta.constant or run.eta.c > step * (1 + 1e-9):
-        raise InputError(f"eta is {run.eta}; the bound for every t takes a constant of at most {step:.6g}")
+        raise InputError(
+            f"eta is {run.eta}; the bound for every t takes a constant of at most {step:.6g}"
+        )
 
     pi = some_records(run, "pi")[:, decides]
     chosen = pi[:, np.arange(pi.shape[1]), optimum.actions[decides]]
     C = float(1.0 / chosen.min() ** 2)
     mismatch = float((mdp.density(optimum.pi)[decides] / mdp.p0[decides]).max())
-    constant = 2.0 * int(decides.sum()) * C * mismatch**2 / (run.eta.c * (1 - mdp.gamma) * d.d_bot * least_start(mdp))
+    constant = (
+        2.0
+        * int(decides.sum())
+        * C
+        * mismatch**2
+        / (run.eta.c * (1 - mdp.gamma) * d.d_bot * least_start(mdp))
+    )
     loose = constant / (1.0 - mdp.gamma) ** 3
     later = run.t >= 1
     t = run.t[later]
     delta = float(optimum.gap.min())
     return NonAsymptotic(
-        step=step, eta=run.eta.c, C=C, t0=2.0 * loose / delta, t0_derived=2.0 * constant / delta, t=t,
-        gap=(optimum.v - run.record("v")[later]).max(axis=1), derived=constant / t, printed=loose / t,
-    )  # fmt: skip
+        step=step,
+        eta=run.eta.c,
+        C=C,
+        t0=2.0 * loose / delta,
+        t0_derived=2.0 * constant / delta,
+        t=t,
+        gap=(optimum.v - run.record("v")[later]).max(axis=1),
+        derived=constant / t,
+        printed=loose / t,
+    )

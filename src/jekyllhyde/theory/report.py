@@ -1,4 +1,6 @@
-"""Everything that the theory says about a recorded run, in one list: what holds, on what that rests, and the numbers."""
+"""Everything that the theory says about a recorded run, in one list: what holds, on what that
+rests, and the numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.run import PlanRun
-from jekyllhyde.theory.conditions import MARGIN, Growth, density_range, learning_rate, least_start, uniqueness, weight_growth
+from jekyllhyde.theory.conditions import (
+    MARGIN,
+    Growth,
+    density_range,
+    learning_rate,
+    least_start,
+    uniqueness,
+    weight_growth,
+)
 from jekyllhyde.theory.graph import Mask
 from jekyllhyde.theory.nonasymptotic import nonasymptotic
 from jekyllhyde.theory.softmax import SoftmaxRate, softmax_rate
@@ -26,8 +36,10 @@ Verdict = Literal["holds", "fails", "open", "n/a"]
 class Check:
     """One statement on one run.
 
-    name : the paper's label.     verdict : holds, fails, open (this run cannot tell) or n/a (not about this run).
-    basis : certified (from the model and the schedules) or measured (on the records).     numbers : what was measured.
+    name : the paper's label.     verdict : holds, fails, open (this run cannot tell) or n/a (not
+        about this run).
+    basis : certified (from the model and the schedules) or measured (on the records).     numbers :
+        what was measured.
     """
 
     name: str
@@ -38,14 +50,24 @@ class Check:
 
 
 def check(run: PlanRun) -> list[Check]:
-    """Check a run made with plan(..., record=theory.RECORD); what was not recorded, or does not apply, comes back as n/a."""
+    """Check a run made with plan(..., record=theory.RECORD); what was not recorded, or does not
+    apply, comes back as n/a.
+    """
     growth = weight_growth(run)
     statements: list[tuple[str, Callable[[], Check | list[Check]]]] = [
         ("A2", lambda: _start(run)),
         ("C3", lambda: _learning_rate(run)),
         ("C4", lambda: _weights("C4", growth, growth.diverges, growth.decides, 0.0, "diverge")),
-        ("C4-s", lambda: _weights("C4-s", growth, growth.linear, growth.decides, 1.0, "grow linearly")),
-        ("C5", lambda: _weights("C5", growth, growth.linear, growth.optimal_support, 1.0, "grow linearly")),
+        (
+            "C4-s",
+            lambda: _weights("C4-s", growth, growth.linear, growth.decides, 1.0, "grow linearly"),
+        ),
+        (
+            "C5",
+            lambda: _weights(
+                "C5", growth, growth.linear, growth.optimal_support, 1.0, "grow linearly"
+            ),
+        ),
         ("C7", lambda: _density(run)),
         ("A8", lambda: _uniqueness(run)),
         ("Theorem 1", lambda: _monotone(run)),
@@ -66,10 +88,18 @@ def check(run: PlanRun) -> list[Check]:
 
 def table(checks: Iterable[Check]) -> str:
     """The checks as plain text, one line each."""
-    rows = [("statement", "verdict", "basis", "what was found"), *((c.name, c.verdict, c.basis, c.sentence) for c in checks)]
+    rows = [
+        ("statement", "verdict", "basis", "what was found"),
+        *((c.name, c.verdict, c.basis, c.sentence) for c in checks),
+    ]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows]
-    return "\n".join([lines[0], "  ".join("-" * width for width in (*widths, len(rows[0][3]))), *lines[1:]])
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]])
+        for row in rows
+    ]
+    return "\n".join(
+        [lines[0], "  ".join("-" * width for width in (*widths, len(rows[0][3]))), *lines[1:]]
+    )
 
 
 def _states(count: float) -> str:
@@ -83,25 +113,47 @@ def _yes(holds: bool) -> Verdict:
 def _start(run: PlanRun) -> Check:
     least = least_start(run.mdp)
     missing = int((run.mdp.p0[~run.mdp.is_terminal] == 0).sum())
-    sentence = f"the least p0 is {least:.3g}" if missing == 0 else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
+    sentence = (
+        f"the least p0 is {least:.3g}"
+        if missing == 0
+        else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
+    )
     return Check("A2", _yes(least > 0), "certified", sentence, {"p0_min": least})
 
 
 def _learning_rate(run: PlanRun) -> Check:
     rate = learning_rate(run.settings["parametrization"], run.mdp.gamma, run.mdp.n_actions)
     same = run.eta.constant and bool(np.isclose(run.eta.c, rate))
-    return Check("C3", _yes(same), "certified", f"eta is {run.eta}; C3 asks for {rate:.3g}", {"rate": rate})
+    return Check(
+        "C3", _yes(same), "certified", f"eta is {run.eta}; C3 asks for {rate:.3g}", {"rate": rate}
+    )
 
 
-def _weights(name: str, growth: Growth, certain: Ints, states: Mask, threshold: float, word: str) -> Check:
-    """Certified where the schedules decide every state or refute one; else the measured exponents of the states that are left."""
+def _weights(
+    name: str, growth: Growth, certain: Ints, states: Mask, threshold: float, word: str
+) -> Check:
+    """Certified where the schedules decide every state or refute one; else the measured exponents
+    of the states that are left.
+    """
     numbers = {"least_average": float(growth.average[states].min())}
     verdicts, exponent = certain[states], growth.exponent[states]
     if (verdicts == -1).any():
         count = int((verdicts == -1).sum())
-        return Check(name, "fails", "certified", f"the weights of {count} of {len(verdicts)} states cannot {word}", numbers)
+        return Check(
+            name,
+            "fails",
+            "certified",
+            f"the weights of {count} of {len(verdicts)} states cannot {word}",
+            numbers,
+        )
     if (verdicts == 1).all():
-        return Check(name, "holds", "certified", f"the schedules make the weights of all {len(verdicts)} states {word}", numbers)
+        return Check(
+            name,
+            "holds",
+            "certified",
+            f"the schedules make the weights of all {len(verdicts)} states {word}",
+            numbers,
+        )
     exponent = exponent[verdicts == 0]
     numbers["least_exponent"] = least = float(exponent.min())
     said = (
@@ -109,9 +161,19 @@ def _weights(name: str, growth: Growth, certain: Ints, states: Mask, threshold: 
         if np.isfinite(least)
         else "some weights have stopped growing"
     )
-    low, high = (threshold - MARGIN, threshold + MARGIN) if threshold == 0.0 else (threshold - 2 * MARGIN, threshold - MARGIN)
+    low, high = (
+        (threshold - MARGIN, threshold + MARGIN)
+        if threshold == 0.0
+        else (threshold - 2 * MARGIN, threshold - MARGIN)
+    )
     if np.isnan(least):
-        return Check(name, "open", "", "the schedules do not decide, and the run has no records at T/4 and T/2", numbers)
+        return Check(
+            name,
+            "open",
+            "",
+            "the schedules do not decide, and the run has no records at T/4 and T/2",
+            numbers,
+        )
     verdict: Verdict = "holds" if least > high else "fails" if least < low else "open"
     return Check(name, verdict, "measured", said, numbers)
 
@@ -121,70 +183,141 @@ def _density(run: PlanRun) -> Check:
     basis: Literal["certified", "measured"] = "certified" if d.certified else "measured"
     falls = f", falling as t^{d.trend:.2f} at the end" if d.trend < -MARGIN else ""
     numbers = {"d_bot": d.d_bot, "d_top": d.d_top, "trend": d.trend}
-    return Check("C7", _yes(d.d_bot > 0 and not falls), basis, f"d_t(s) in [{d.d_bot:.3g}, {d.d_top:.3g}]{falls}", numbers)
+    return Check(
+        "C7",
+        _yes(d.d_bot > 0 and not falls),
+        basis,
+        f"d_t(s) in [{d.d_bot:.3g}, {d.d_top:.3g}]{falls}",
+        numbers,
+    )
 
 
 def _uniqueness(run: PlanRun) -> Check:
     found = uniqueness(run.mdp)
-    numbers = {"ties": float((found.counts > 1).sum()), "least_gap": float(run.mdp.optimal().gap.min())}
+    numbers = {
+        "ties": float((found.counts > 1).sum()),
+        "least_gap": float(run.mdp.optimal().gap.min()),
+    }
     if found.unique:
-        return Check("A8", "holds", "certified", f"one optimal action per state, least gap {numbers['least_gap']:.3g}", numbers)
+        return Check(
+            "A8",
+            "holds",
+            "certified",
+            f"one optimal action per state, least gap {numbers['least_gap']:.3g}",
+            numbers,
+        )
     harmless = "; harmless, every action there is optimal" if found.enough else ""
-    return Check("A8", "fails", "certified", f"several optimal actions in {_states(numbers['ties'])}{harmless}", numbers)
+    return Check(
+        "A8",
+        "fails",
+        "certified",
+        f"several optimal actions in {_states(numbers['ties'])}{harmless}",
+        numbers,
+    )
 
 
 def _monotone(run: PlanRun) -> Check:
     require(run, run.settings["parametrization"], "Theorem 1")
     found = monotonicity(run)
     worst = max(found.decrease_v, found.decrease_q)
-    sentence = "no decrease beyond rounding" if found.holds else f"a decrease of {worst:.2g} after t = {found.t}"
+    sentence = (
+        "no decrease beyond rounding"
+        if found.holds
+        else f"a decrease of {worst:.2g} after t = {found.t}"
+    )
     return Check(
-        "Theorem 1", _yes(found.holds), "measured", sentence, {"decrease_v": found.decrease_v, "decrease_q": found.decrease_q}
+        "Theorem 1",
+        _yes(found.holds),
+        "measured",
+        sentence,
+        {"decrease_v": found.decrease_v, "decrease_q": found.decrease_q},
     )
 
 
 def _hitting(run: PlanRun) -> Check:
     found = hitting_time(run)
-    numbers = {name: float(t) for name, t in (("t", found.t), ("t0", found.t0), ("ceiling", found.ceiling)) if t is not None}
+    numbers = {
+        name: float(t)
+        for name, t in (("t", found.t), ("t0", found.t0), ("ceiling", found.ceiling))
+        if t is not None
+    }
     if found.t is None:
         late = found.ceiling is not None
         return Check(
-            "Theorem 3", "fails" if late else "open", "measured", f"q_star is not hit, the gap is {found.gap[-1]:.3g}", numbers
+            "Theorem 3",
+            "fails" if late else "open",
+            "measured",
+            f"q_star is not hit, the gap is {found.gap[-1]:.3g}",
+            numbers,
         )
     by = "" if found.ceiling is None else f"; the proof promises it by t = {found.ceiling}"
     holds = found.ceiling is None or found.t <= found.ceiling
-    return Check("Theorem 3", _yes(holds), "measured", f"q_t = q_star from t = {found.t} on{by}", numbers)
+    return Check(
+        "Theorem 3", _yes(holds), "measured", f"q_t = q_star from t = {found.t} on{by}", numbers
+    )
 
 
 def _rate(rate: SoftmaxRate) -> list[Check]:
     if len(rate.t) == 0:
-        raise InputError("this run has no record after t_0, where Theorem 4 begins; make more updates")
+        raise InputError(
+            "this run has no record after t_0, where Theorem 4 begins; make more updates"
+        )
     proved, linear = rate.excess(rate.bound), rate.excess(rate.linear)
     policy = rate.excess(rate.policy_bound, rate.policy_gap)
     per_state = rate.excess_printed
     printed, outside = float(per_state.max()), int((per_state > 1).sum())
     where = f" in {_states(outside)} outside supp(d_star)" if outside else ""
     return [
-        Check("Theorem 4", _yes(proved <= 1), "measured", f"from t_0 = {rate.t0} on the gap is at most {proved:.2g} of the bound",
-              {"t0": float(rate.t0), "excess": proved}),
-        Check("Theorem 4, as printed", _yes(printed <= 1), "measured", f"the gap is up to {printed:.2g} times the bound{where}",
-              {"excess": printed, "states": float(outside)}),
-        Check("Theorem 4, policy", _yes(policy <= 1), "measured", f"1 - pi(optimal) is at most {policy:.2g} of the bound",
-              {"excess": policy}),
-        Check("Theorem 4, 1/t", _yes(linear <= 1), "measured", f"the gap is at most {linear:.2g} of the 1/t form",
-              {"excess": linear, "e_bot": float(rate.e_bot[rate.support].min())}),
-    ]  # fmt: skip
+        Check(
+            "Theorem 4",
+            _yes(proved <= 1),
+            "measured",
+            f"from t_0 = {rate.t0} on the gap is at most {proved:.2g} of the bound",
+            {"t0": float(rate.t0), "excess": proved},
+        ),
+        Check(
+            "Theorem 4, as printed",
+            _yes(printed <= 1),
+            "measured",
+            f"the gap is up to {printed:.2g} times the bound{where}",
+            {"excess": printed, "states": float(outside)},
+        ),
+        Check(
+            "Theorem 4, policy",
+            _yes(policy <= 1),
+            "measured",
+            f"1 - pi(optimal) is at most {policy:.2g} of the bound",
+            {"excess": policy},
+        ),
+        Check(
+            "Theorem 4, 1/t",
+            _yes(linear <= 1),
+            "measured",
+            f"the gap is at most {linear:.2g} of the 1/t form",
+            {"excess": linear, "e_bot": float(rate.e_bot[rate.support].min())},
+        ),
+    ]
 
 
 def _every_t(run: PlanRun) -> Check:
     found = nonasymptotic(run)
     excess = float((found.gap / found.derived).max())
-    sentence = f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {found.t0:.2g}"
-    return Check("Bound under A2", _yes(excess <= 1), "measured", sentence, {"excess": excess, "t0": found.t0, "C": found.C})
+    sentence = (
+        f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {found.t0:.2g}"
+    )
+    return Check(
+        "Bound under A2",
+        _yes(excess <= 1),
+        "measured",
+        sentence,
+        {"excess": excess, "t0": found.t0, "C": found.C},
+    )
 
 
 def _frozen(run: PlanRun) -> Check:
-    """The theorems are about real numbers: a softmax policy can become too sure for its next step to change theta at all."""
+    """The theorems are about real numbers: a softmax policy can become too sure for its next step
+    to change theta at all.
+    """
     require(run, "softmax", "freezing")
     evaluation = run.mdp.evaluate(run.pi)
     better = evaluation.adv > ROUNDING * float(abs(evaluation.q).max())

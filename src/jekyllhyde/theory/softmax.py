@@ -1,25 +1,26 @@
 """Theorem 4: the rate of the softmax parametrization, as printed and as it can be proved.
 
-Let t_0 be the first time from which v_star(s) - v_t(s) and q_star(s, .) - q_t(s, .) are at most delta(s)/2 in every
-state, and W(s) = sum_{t' = t_0}^{t - 1} eta_t' d_t'(s). From t_0 on the optimal action a has pi_t(a|s) >= 1/2, so
-that its lead D_t = theta(s, a) - max_{b != a} theta(s, b) grows by at least c_t exp(-D_t) with c_t = delta(s) eta_t
-d_t(s) / 8, and
+Let t_0 be the first time from which v_star(s) - v_t(s) and q_star(s, .) - q_t(s, .) are at most
+delta(s)/2 in every state, and W(s) = sum_{t' = t_0}^{t - 1} eta_t' d_t'(s). From t_0 on the optimal
+action a has pi_t(a|s) >= 1/2, so that its lead D_t = theta(s, a) - max_{b != a} theta(s, b) grows
+by at least c_t exp(-D_t) with c_t = delta(s) eta_t d_t(s) / 8, and
 
-    exp(D_{t+1}) >= exp(D_t) exp(c_t exp(-D_t)) >= exp(D_t) + c_t,
-    1 - pi_t(a|s) <= (|A| - 1) exp(-D_t) <= (|A| - 1) / (exp(D_{t_0}) + delta(s) W(s) / 8) <= 8 |A| / (delta(s) W(s)).
+    exp(D_{t+1}) >= exp(D_t) exp(c_t exp(-D_t)) >= exp(D_t) + c_t, 1 - pi_t(a|s) <= (|A| - 1)
+    exp(-D_t) <= (|A| - 1) / (exp(D_{t_0}) + delta(s) W(s) / 8) <= 8 |A| / (delta(s) W(s)).
 
-This takes the place of the paper's sequence X_t and its differential equation, which need X_t in a range that large
-steps leave. One step under pi_t then loses at most B(s) = 8 |A| (v_top - v_bot) / (delta(s) W(s)), and the losses
-add up along the optimal policy's path:
+This takes the place of the paper's sequence X_t and its differential equation, which need X_t in a
+range that large steps leave. One step under pi_t then loses at most B(s) = 8 |A| (v_top - v_bot) /
+(delta(s) W(s)), and the losses add up along the optimal policy's path:
 
     v_star(s) - v_t(s) <= 1/(1 - gamma) max of B over the states that the optimal policy reaches from s.       (`bound`)
 
-The printed statement takes that maximum over supp(d_{pi_star,gamma}), the states reached from p0, for every s
-(`printed`). On the support it follows; elsewhere it has no proof, and fails. Under C5, W(s) >= (t - t_0) e_bot(s)
-gives the t^-1 form (`linear`).
+The printed statement takes that maximum over supp(d_{pi_star,gamma}), the states reached from p0,
+for every s (`printed`). On the support it follows; elsewhere it has no proof, and fails. Under C5,
+W(s) >= (t - t_0) e_bot(s) gives the t^-1 form (`linear`).
 
-v_top is the largest v_star and v_bot the smallest q_{t_0} (values only grow), over the states that decide. A state
-all of whose actions are optimal has delta = inf and loses nothing by itself, so A8 may fail in that way.
+v_top is the largest v_star and v_bot the smallest q_{t_0} (values only grow), over the states that
+decide. A state all of whose actions are optimal has delta = inf and loses nothing by itself, so A8
+may fail in that way.
 """
 
 from __future__ import annotations
@@ -40,10 +41,14 @@ from jekyllhyde.theory.theorems import ROUNDING, first_for_good, require
 class SoftmaxRate:
     """Theorem 4 at the recorded times t > t_0, [n]; arrays over states are [n, S].
 
-    t0 : as above.  t0_q : the same from q alone, as the paper's proof sketch has it; it may come too early.
-    gap : v_star - v_t.     bound, linear : what is proved, per state; `linear` with e_bot, the least average weight since t_0.
-    printed [n] : the statement as printed, the same for every state.     support : supp(d_{pi_star,gamma}) [S].
-    policy_gap, policy_bound : 1 - pi_t(optimal|s), and (|A| - 1) / (exp(D_{t_0}) + delta(s) W(s) / 8).
+    t0 : as above.  t0_q : the same from q alone, as the paper's proof sketch has it; it may come
+        too early.
+    gap : v_star - v_t.     bound, linear : what is proved, per state; `linear` with e_bot, the
+        least average weight since t_0.
+    printed [n] : the statement as printed, the same for every state.
+    support : supp(d_{pi_star,gamma}) [S].
+    policy_gap, policy_bound : 1 - pi_t(optimal|s), and (|A| - 1) / (exp(D_{t_0}) + delta(s) W(s) /
+        8).
     rounding : gaps up to this size are counted as 0 by `excess`.
     """
 
@@ -71,7 +76,9 @@ class SoftmaxRate:
     @property
     def excess_printed(self) -> Floats:
         """The largest gap / printed bound of each state [S]."""
-        return np.array([self.excess(self.printed, self.gap[:, s]) for s in range(self.gap.shape[1])])
+        return np.array(
+            [self.excess(self.printed, self.gap[:, s]) for s in range(self.gap.shape[1])]
+        )
 
 
 def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
@@ -81,7 +88,9 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
     if mdp.gamma == 1.0:
         raise InputError("gamma is 1; Theorem 4 takes one below 1")
     if not uniqueness(mdp).enough:
-        raise InputError("Theorem 4 needs A8: some state has several optimal actions and a worse one")
+        raise InputError(
+            "Theorem 4 needs A8: some state has several optimal actions and a worse one"
+        )
     v, q, pi, weights = (some_records(run, name) for name in ("v", "q", "pi", "weights"))
     gap_q = abs(optimum.q - q).max(axis=2) <= optimum.gap / 2
     first_q = first_for_good(gap_q.all(axis=1))
@@ -97,7 +106,9 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
     source, target = edges(mdp, mdp.gamma, best)
 
     def worst_ahead(rate: Floats) -> Floats:
-        """The loss scale / (delta rate), its largest value over the states that the optimal policy reaches from each state."""
+        """The loss scale / (delta rate), its largest value over the states that the optimal policy
+        reaches from each state.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             loss = np.where(np.isinf(optimum.gap), 0.0, scale / (optimum.gap * rate))
         return carry_maximum(loss, target, source)
@@ -106,13 +117,24 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
     bound = worst_ahead(W)
     policy_gap, policy_bound = _policy_rate(pi[first], pi[first + 1 :], best, optimum.gap, W)
     return SoftmaxRate(
-        t0=int(run.t[first]), t0_q=int(run.t[first_q]), t=t, gap=optimum.v - v[first + 1 :], bound=bound,
-        linear=worst_ahead(e_bot) / (t - run.t[first])[:, None], printed=bound[:, reached].max(axis=1), support=reached & decides,
-        e_bot=e_bot, policy_gap=policy_gap, policy_bound=policy_bound, rounding=rounding * float(abs(optimum.v).max()),
-    )  # fmt: skip
+        t0=int(run.t[first]),
+        t0_q=int(run.t[first_q]),
+        t=t,
+        gap=optimum.v - v[first + 1 :],
+        bound=bound,
+        linear=worst_ahead(e_bot) / (t - run.t[first])[:, None],
+        printed=bound[:, reached].max(axis=1),
+        support=reached & decides,
+        e_bot=e_bot,
+        policy_gap=policy_gap,
+        policy_bound=policy_bound,
+        rounding=rounding * float(abs(optimum.v).max()),
+    )
 
 
-def _policy_rate(pi0: Floats, pi: Floats, best: Mask, gap: Floats, W: Floats) -> tuple[Floats, Floats]:
+def _policy_rate(
+    pi0: Floats, pi: Floats, best: Mask, gap: Floats, W: Floats
+) -> tuple[Floats, Floats]:
     """1 - pi_t(optimal|s) and its bound [n, S], from the policy at t_0 and at later times."""
     others = np.where(best, 0.0, pi).sum(axis=2)
     strongest = np.where(best, 0.0, pi0).max(axis=1)

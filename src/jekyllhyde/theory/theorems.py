@@ -1,11 +1,13 @@
-"""Theorems 1 and 3 on a recorded run: monotone values, and the finite hitting time of the direct parametrization.
+"""Theorems 1 and 3 on a recorded run: monotone values, and the finite hitting time of the direct
+parametrization.
 
-Theorem 1: v_t and q_t never decrease, for both parametrizations, any density and any step size (without entropy).
+Theorem 1: v_t and q_t never decrease, for both parametrizations, any density and any step size
+(without entropy).
 
-Theorem 3: with the direct parametrization and C4 there is a time from which q_t = q_star. The proof says more: from
-the t_0 on at which q_star - q_t <= delta(s)/2, each update adds eta_t d_t(s) delta(s)/4 to the mass on optimal
-actions, so state s is done once sum_{t' = t_0}^{t - 1} eta_t' d_t'(s) >= 4 (1 - pi_{t_0}(optimal | s)) / delta(s).
-That time is the `ceiling`.
+Theorem 3: with the direct parametrization and C4 there is a time from which q_t = q_star. The proof
+says more: from the t_0 on at which q_star - q_t <= delta(s)/2, each update adds eta_t d_t(s)
+delta(s)/4 to the mass on optimal actions, so state s is done once sum_{t' = t_0}^{t - 1} eta_t'
+d_t'(s) >= 4 (1 - pi_{t_0}(optimal | s)) / delta(s). That time is the `ceiling`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ ROUNDING = 1e-10  # relative to the largest value; exact updates leave about 1e-
 
 @dataclass(frozen=True)
 class Monotonicity:
-    """Theorem 1. decrease_v, decrease_q : the largest decrease between successive records, 0 if none, and the time `t` before it.
+    """Theorem 1. decrease_v, decrease_q : the largest decrease between successive records, 0 if
+    none, and the time `t` before it.
 
     tolerance : what rounding may explain.  holds : no decrease beyond it.
     """
@@ -56,11 +59,15 @@ def monotonicity(run: PlanRun, rounding: float = ROUNDING) -> Monotonicity:
 
 
 def _projection_error(run: PlanRun) -> float:
-    """What the projection of pi + eta d q loses of pi, the last digit of its largest entry, over a whole horizon."""
+    """What the projection of pi + eta d q loses of pi, the last digit of its largest entry, over a
+    whole horizon.
+    """
     if run.settings["parametrization"] != "direct":
         return 0.0
     largest = float(np.diff(run.record("weights"), axis=0).max() * abs(run.record("q")).max())
-    return float(np.finfo(np.float64).eps * largest * run.mdp.n_actions / max(1.0 - run.mdp.gamma, 1e-6))
+    return float(
+        np.finfo(np.float64).eps * largest * run.mdp.n_actions / max(1.0 - run.mdp.gamma, 1e-6)
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,9 @@ def hitting_time(run: PlanRun, rounding: float = ROUNDING) -> HittingTime:
     optimum = run.mdp.optimal()
     gap = abs(optimum.q - some_records(run, "q")).max(axis=2)
     t0 = first_for_good((gap <= optimum.gap / 2).all(axis=1))
-    hit = first_for_good(gap.max(axis=1) <= rounding * max(abs(optimum.q).max(), np.finfo(float).tiny))
+    hit = first_for_good(
+        gap.max(axis=1) <= rounding * max(abs(optimum.q).max(), np.finfo(float).tiny)
+    )
     ceiling = None
     if t0 is not None:
         missing = 1.0 - (run.record("pi")[t0] * optimal_actions(optimum)).sum(axis=1)
@@ -94,7 +103,13 @@ def hitting_time(run: PlanRun, rounding: float = ROUNDING) -> HittingTime:
         ceiling = first_for_good((spent >= needed).all(axis=1))
         ceiling = None if ceiling is None else max(ceiling, t0)
     times = [None if index is None else int(run.t[index]) for index in (hit, t0, ceiling)]
-    return HittingTime(t=times[0], t0=times[1], ceiling=times[2], times=run.t.astype(np.float64), gap=gap.max(axis=1))
+    return HittingTime(
+        t=times[0],
+        t0=times[1],
+        ceiling=times[2],
+        times=run.t.astype(np.float64),
+        gap=gap.max(axis=1),
+    )
 
 
 def first_for_good(holds: Mask) -> int | None:
@@ -108,6 +123,8 @@ def require(run: PlanRun, parametrization: str, what: str) -> None:
     """Refuse a run that `what` says nothing about."""
     used, lam = run.settings["parametrization"], run.settings["lam"]
     if used != parametrization:
-        raise InputError(f"{what} is about the {parametrization} parametrization; this run used {used}")
+        raise InputError(
+            f"{what} is about the {parametrization} parametrization; this run used {used}"
+        )
     if lam != 0.0:
         raise InputError(f"{what} is about lam = 0; this run used lam = {lam:g}")

@@ -1,4 +1,6 @@
-"""The paper's finite-MDP figures, one package each: what is run, how it is shown, and what the paper says about it."""
+"""The paper's finite-MDP figures, one package each: what is run, how it is shown, and what the
+paper says about it.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,20 @@ PANELS: dict[str, Panel] = {panel.name: panel for figure in FIGURES for panel in
 
 
 def in_small(panel: Panel) -> Panel:
-    """The panel in small, for tests: two runs of a two-hundredth of the length at three points of each axis; seconds for all.
+    """The panel in small, for tests: two runs of a two-hundredth of the length at three points of
+    each axis; seconds for all.
 
     Networks take long to compile, so there is only one of the deep agents.
     """
     experiment = panel.experiment
     if experiment.method == "deep":
-        return replace(panel, experiment=replace(experiment.scaled(runs=2, length=0.04), series=experiment.series[1:2]))
+        return replace(
+            panel,
+            experiment=replace(
+                experiment.scaled(runs=2, length=0.04), series=experiment.series[1:2]
+            ),
+        )
     length = 1.0 if experiment.method == "plan" and panel.kind == "time" else 0.005
-    return replace(panel, experiment=experiment.scaled(runs=min(2, experiment.runs), points=3, length=length))
+    return replace(
+        panel, experiment=experiment.scaled(runs=min(2, experiment.runs), points=3, length=length)
+    )

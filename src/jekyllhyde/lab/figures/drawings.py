@@ -13,26 +13,60 @@ from jekyllhyde.mdp.rooms import layout
 
 
 def draw_chain(*paths: Path, n: int = 6) -> None:
-    """The chain: in every state, leave for the fruit (a_1) or walk on (a_2); arrows and rewards are those of `chain(n)`."""
+    """The chain: in every state, leave for the fruit (a_1) or walk on (a_2); arrows and rewards are
+    those of `chain(n)`.
+    """
     mdp = chain(n, convention="paper")
     figure = new_figure(6.8, 2.3)
     axes = figure.subplots()
     place = {s: (1.6 * s, 0.0) for s in range(n - 1)} | {n - 1: (1.6 * (n - 2) / 2, -1.9)}
     for s, (x, y) in place.items():
-        axes.scatter(x, y, s=480, facecolor="0.9" if s == n - 1 else "white", edgecolor="black", linewidth=1.1, zorder=3)
-        axes.text(x, y, "end" if s == n - 1 else f"$s_{{{s}}}$", ha="center", va="center", zorder=4, fontsize="small")
+        axes.scatter(
+            x,
+            y,
+            s=480,
+            facecolor="0.9" if s == n - 1 else "white",
+            edgecolor="black",
+            linewidth=1.1,
+            zorder=3,
+        )
+        axes.text(
+            x,
+            y,
+            "end" if s == n - 1 else f"$s_{{{s}}}$",
+            ha="center",
+            va="center",
+            zorder=4,
+            fontsize="small",
+        )
     for s in range(n - 1):
         for a, colour in ((0, RED), (1, BLUE)):
             row = mdp.P[[s * 2 + a]]
             target, reward = int(row.indices[0]), mdp.r[s, a]
             bend = -0.25 if (s, a) == (n - 2, 1) else 0.0
-            axes.annotate("", place[target], place[s], zorder=2, arrowprops={
-                "arrowstyle": "-|>", "color": colour, "shrinkA": 12, "shrinkB": 12, "connectionstyle": f"arc3,rad={bend}",
-            })  # fmt: skip
+            axes.annotate(
+                "",
+                place[target],
+                place[s],
+                zorder=2,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": colour,
+                    "shrinkA": 12,
+                    "shrinkB": 12,
+                    "connectionstyle": f"arc3,rad={bend}",
+                },
+            )
             if a == 1:
                 middle = (np.array(place[s]) + np.array(place[target])) / 2
                 shift = (1.05, -0.45) if target == n - 1 else (0.0, 0.16)
-                axes.text(*(middle + shift), f"$a_2$: {reward:g}", ha="center", fontsize="small", color=colour)
+                axes.text(
+                    *(middle + shift),
+                    f"$a_2$: {reward:g}",
+                    ha="center",
+                    fontsize="small",
+                    color=colour,
+                )
     axes.text(-0.55, -1.15, r"$a_1$: $\beta\gamma^{{|S|-2}}$", color=RED, fontsize="small")
     axes.set_xlim(-0.8, place[n - 2][0] + 0.8)
     axes.set_ylim(-2.4, 0.6)
@@ -43,7 +77,9 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
 
 
 def draw_rooms(*paths: Path) -> None:
-    """Four Rooms: walls, doors and goal, and how likely each cell is to be the start, on levels 1 and 2."""
+    """Four Rooms: walls, doors and goal, and how likely each cell is to be the start, on levels 1
+    and 2.
+    """
     figure = new_figure(6.8, 3.3)
     for level, axes in enumerate(figure.subplots(1, 2), start=1):
         plan = layout(level)
@@ -52,11 +88,22 @@ def draw_rooms(*paths: Path) -> None:
         shades = axes.imshow(start, cmap="Blues", vmin=0, vmax=14)
         axes.imshow(np.ma.masked_where(plan.free, ~plan.free), cmap="Greys", vmin=0, vmax=1.6)
         row, column = plan.cell[plan.goal]
-        axes.text(column, row, "G", ha="center", va="center", fontsize="small", color=RED, fontweight="bold")
+        axes.text(
+            column,
+            row,
+            "G",
+            ha="center",
+            va="center",
+            fontsize="small",
+            color=RED,
+            fontweight="bold",
+        )
         axes.set_title(f"level {level}", fontsize="small")
         axes.set_xticks([])
         axes.set_yticks([])
-    figure.colorbar(shades, ax=figure.axes, shrink=0.8, label="probability of the start, in thousandths")
+    figure.colorbar(
+        shades, ax=figure.axes, shrink=0.8, label="probability of the start, in thousandths"
+    )
     for path in paths:
         figure.savefig(path)
 

@@ -31,7 +31,9 @@ JH, ONP = labels(JEKYLL_HYDE), labels(ON_POLICY)
 PLAIN, ENTROPY = ONP[:2], ONP[2:]
 JH_100 = tuple(label for label in JH if "eps=100/t" in label)
 JH_SQRT = tuple(label for label in JH if "eps=10/sqrt(t)" in label)
-HALF = tuple(label for label in JH if "o=0.5" in label)  # and the same with o=10/sqrt(t), in the same order:
+HALF = tuple(
+    label for label in JH if "o=0.5" in label
+)  # and the same with o=10/sqrt(t), in the same order:
 DECAYING = tuple(label for label in JH if "o=10/sqrt(t)" in label)
 UCB = ("PG nu=1", "PG nu=0.1", "PG nu=0.01")
 
@@ -69,7 +71,9 @@ def mean_above(level: float, *names: str) -> Test:
 
     def test(curves: Curves) -> Outcome:
         found = means(curves, names)
-        return outcome(curves, [above(one, level) for one in found.values()], f"mean at the end: {say(found)}")
+        return outcome(
+            curves, [above(one, level) for one in found.values()], f"mean at the end: {say(found)}"
+        )
 
     return test
 
@@ -80,7 +84,11 @@ def mean_below(level: float, *names: str, beside: tuple[str, ...] = ()) -> Test:
     def test(curves: Curves) -> Outcome:
         found = means(curves, names)
         more = f"; beside them: {say(means(curves, beside))}" if beside else ""
-        return outcome(curves, [below(one, level) for one in found.values()], f"mean at the end: {say(found)}{more}")
+        return outcome(
+            curves,
+            [below(one, level) for one in found.values()],
+            f"mean at the end: {say(found)}{more}",
+        )
 
     return test
 
@@ -90,7 +98,11 @@ def ends_above(pairs: tuple[tuple[str, str], ...]) -> Test:
 
     def test(curves: Curves) -> Outcome:
         found = {f"{a} less {b}": gain(curves, a, b) for a, b in pairs}
-        return outcome(curves, [above(one, 0.0) for one in found.values()], f"difference of means at the end: {say(found)}")
+        return outcome(
+            curves,
+            [above(one, 0.0) for one in found.values()],
+            f"difference of means at the end: {say(found)}",
+        )
 
     return test
 
@@ -100,13 +112,19 @@ def crosses_sooner(level: float, pairs: tuple[tuple[str, str], ...]) -> Test:
 
     def test(curves: Curves) -> Outcome:
         found = {f"{a} to {b}": crossing_ratio(curves, a, b, level) for a, b in pairs}
-        return outcome(curves, [below(one, 1.0) for one in found.values()], f"ratio of mean times to {level:g}: {say(found)}")
+        return outcome(
+            curves,
+            [below(one, 1.0) for one in found.values()],
+            f"ratio of mean times to {level:g}: {say(found)}",
+        )
 
     return test
 
 
 def keeps_up(level: float, pairs: tuple[tuple[str, str], ...], *, end: bool = False) -> Test:
-    """The first of each pair takes at most a tenth longer to the level; at the `end` its distance to the optimum is as small."""
+    """The first of each pair takes at most a tenth longer to the level; at the `end` its distance
+    to the optimum is as small.
+    """
 
     def test(curves: Curves) -> Outcome:
         found = {f"{a} to {b}": crossing_ratio(curves, a, b, level) for a, b in pairs}
@@ -126,7 +144,9 @@ def _eventually(curves: Curves) -> Outcome:
         rise = bounded(curves, share(samples[:, -1] > samples[:, half]), len(samples))
         end = means(curves, [label])[label]
         parts.append(True if above(end, SOLVED) else False if above(rise, 0.5) is False else None)
-        said.append(f"{label} {end} at the end, share of runs above their return at half time {rise}")
+        said.append(
+            f"{label} {end} at the end, share of runs above their return at half time {rise}"
+        )
     return outcome(curves, parts, "; ".join(said))
 
 
@@ -137,13 +157,29 @@ _VANILLA = tuple((a, b) for a in JH_100 for b in PLAIN)
 CLAIMS: dict[str, tuple[Claim, ...]] = {
     "2a": claims(
         100_000,
-        ("2a-on-policy", "On-policy updates, with entropy or without, cannot solve the chain.", none_above(FOUND, *ONP)),
+        (
+            "2a-on-policy",
+            "On-policy updates, with entropy or without, cannot solve the chain.",
+            none_above(FOUND, *ONP),
+        ),
         ("2a-ucb", "PG with a strong UCB bonus (nu=1) solves it.", all_above(FOUND, "PG nu=1")),
-        ("2a-ucb-only", "nu=1 is the only on-policy setting that does: smaller bonuses fail.", none_above(FOUND, *UCB[1:])),
+        (
+            "2a-ucb-only",
+            "nu=1 is the only on-policy setting that does: smaller bonuses fail.",
+            none_above(FOUND, *UCB[1:]),
+        ),
         ("2a-jh", "Every J&H variant solves it.", all_above(FOUND, *JH)),
-        ("2a-half", "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).", crosses_sooner(FOUND, _PAIRS_O)),
+        (
+            "2a-half",
+            "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).",
+            crosses_sooner(FOUND, _PAIRS_O),
+        ),
         ("2a-sufficient", "eps=100/t explores enough.", mean_above(SOLVED, *JH_100)),
-        ("2a-asymptotic", "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).", ends_above(_PAIRS_EPS)),
+        (
+            "2a-asymptotic",
+            "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).",
+            ends_above(_PAIRS_EPS),
+        ),
     ),
     "2b": claims(
         100_000,
@@ -161,12 +197,20 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     ),
     "2c": claims(
         100_000,
-        ("2c-bias", "Entropy regularization incurs a bias.", ends_above(tuple(zip(PLAIN, ENTROPY, strict=True)))),
+        (
+            "2c-bias",
+            "Entropy regularization incurs a bias.",
+            ends_above(tuple(zip(PLAIN, ENTROPY, strict=True))),
+        ),
         (
             "2c-off-policy",
             "The off-policy part of J&H does not slow convergence down compared with plain on-policy updates (eps=100/t).",
             keeps_up(SOLVED, _VANILLA, end=True),
         ),
-        ("2c-mixture", "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.", ends_above(_PAIRS_EPS)),
+        (
+            "2c-mixture",
+            "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.",
+            ends_above(_PAIRS_EPS),
+        ),
     ),
 }

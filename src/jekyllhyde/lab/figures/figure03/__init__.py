@@ -1,7 +1,9 @@
-"""Figure 3: deep agents on Four Rooms, level 1 (3a) and level 2 (3b), score against training episodes.
+"""Figure 3: deep agents on Four Rooms, level 1 (3a) and level 2 (3b), score against training
+episodes.
 
-`J&H` and the baselines are as published; J&H is also there as the paper's text has it, and as we recommend it. The score is that of
-ten greedy episodes after every ten of training; `3a-exact` and `3b-exact` show the exact score of the same greedy policies.
+`J&H` and the baselines are as published; J&H is also there as the paper's text has it, and as we
+recommend it. The score is that of ten greedy episodes after every ten of training; `3a-exact` and
+`3b-exact` show the exact score of the same greedy policies.
 """
 
 from __future__ import annotations
@@ -24,16 +26,27 @@ SERIES = (
 def _level(name: str, level: int) -> Experiment:
     problem = {"name": "four_rooms", "level": level}
     settings = {"config": "published", "episodes": 500}
-    return Experiment(name=name, method="deep", problem=problem, series=SERIES, settings=settings, runs=10)
+    return Experiment(
+        name=name, method="deep", problem=problem, series=SERIES, settings=settings, runs=10
+    )
 
 
 a, b = _level("fig3a", 1), _level("fig3b", 2)
 PANELS = tuple(
     Panel(
-        name, f"Four Rooms, level {level}" + (", exact" if exact else ""), experiment, "training episodes",
-        "exact_score" if exact else "score", "iqm" if exact else "mean", ylim=(-12, 93), claims=CLAIMS[name],
+        name,
+        f"Four Rooms, level {level}" + (", exact" if exact else ""),
+        experiment,
+        "training episodes",
+        "exact_score" if exact else "score",
+        "iqm" if exact else "mean",
+        ylim=(-12, 93),
+        claims=CLAIMS[name],
     )
     for name, level, experiment, exact in (
-        ("3a", 1, a, False), ("3b", 2, b, False), ("3a-exact", 1, a, True), ("3b-exact", 2, b, True),
+        ("3a", 1, a, False),
+        ("3b", 2, b, False),
+        ("3a-exact", 1, a, True),
+        ("3b-exact", 2, b, True),
     )
-)  # fmt: skip
+)

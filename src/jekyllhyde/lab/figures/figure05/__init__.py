@@ -22,11 +22,20 @@ def curve(name: str, series: Series, updates: int, settings: dict[str, Any]) -> 
     return Experiment(name=name, method="plan", problem=problem, series=series, settings=settings)
 
 
-def times(name: str, series: Series, settings: dict[str, Any], vary: dict[str, Any], n: int = 10, beta: float = 0.95) -> Experiment:
+def times(
+    name: str,
+    series: Series,
+    settings: dict[str, Any],
+    vary: dict[str, Any],
+    n: int = 10,
+    beta: float = 0.95,
+) -> Experiment:
     """Updates to a normalized return of 0.5 on a chain."""
     settings = {**settings, "updates": CAP, "target": 0.5}
     problem = {"name": "chain", "n_states": n, "beta": beta}
-    return Experiment(name=name, method="plan", problem=problem, series=series, settings=settings, vary=vary)
+    return Experiment(
+        name=name, method="plan", problem=problem, series=series, settings=settings, vary=vary
+    )
 
 
 a = curve("fig5a", PLAN, 999, DIRECT)
@@ -35,8 +44,26 @@ c = times("fig5c", PLAN, DIRECT, {"beta": BETAS}, n=15)
 d = times("fig5d", PLAN, DIRECT, {"eta": {"from": 0.01, "to": 100, "per_decade": 10}}, beta=0.5)
 
 PANELS = (
-    Panel("5a", "chain, |S|=10, beta=0.95, direct, eta=1", a, "updates", exact=True, claims=CLAIMS["5a"]),
-    Panel("5b", "chain, beta=0.95, direct, eta=1", b, "|S|", "time", exact=True, claims=CLAIMS["5b"]),
+    Panel(
+        "5a",
+        "chain, |S|=10, beta=0.95, direct, eta=1",
+        a,
+        "updates",
+        exact=True,
+        claims=CLAIMS["5a"],
+    ),
+    Panel(
+        "5b", "chain, beta=0.95, direct, eta=1", b, "|S|", "time", exact=True, claims=CLAIMS["5b"]
+    ),
     Panel("5c", "chain, |S|=15, direct, eta=1", c, "beta", "time", exact=True, claims=CLAIMS["5c"]),
-    Panel("5d", "chain, |S|=10, beta=0.5, direct", d, "eta", "time", logx=True, exact=True, claims=CLAIMS["5d"]),
+    Panel(
+        "5d",
+        "chain, |S|=10, beta=0.5, direct",
+        d,
+        "eta",
+        "time",
+        logx=True,
+        exact=True,
+        claims=CLAIMS["5d"],
+    ),
 )

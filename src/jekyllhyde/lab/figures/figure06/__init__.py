@@ -1,4 +1,6 @@
-"""Figure 6: exact updates on the chain, softmax parametrization; against updates, |S|, beta and the entropy weight lam."""
+"""Figure 6: exact updates on the chain, softmax parametrization; against updates, |S|, beta and the
+entropy weight lam.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,28 @@ c = times("fig6c", PLAN + PLAN_ENTROPY, SOFTMAX, {"beta": BETAS}, n=15)
 d = times("fig6d", PLAN, SOFTMAX, {"lam": LAMBDAS}, n=15, beta=0.5)
 
 PANELS = (
-    Panel("6a", "chain, |S|=10, beta=0.95, softmax, eta=10", a, "updates", exact=True, claims=CLAIMS["6a"]),
-    Panel("6b", "chain, beta=0.95, softmax, eta=10", b, "|S|", "time", exact=True, claims=CLAIMS["6b"]),
-    Panel("6c", "chain, |S|=15, softmax, eta=10", c, "beta", "time", exact=True, claims=CLAIMS["6c"]),
-    Panel("6d", "chain, |S|=15, beta=0.5, softmax, eta=10", d, "lam", "time", logx=True, exact=True, claims=CLAIMS["6d"]),
+    Panel(
+        "6a",
+        "chain, |S|=10, beta=0.95, softmax, eta=10",
+        a,
+        "updates",
+        exact=True,
+        claims=CLAIMS["6a"],
+    ),
+    Panel(
+        "6b", "chain, beta=0.95, softmax, eta=10", b, "|S|", "time", exact=True, claims=CLAIMS["6b"]
+    ),
+    Panel(
+        "6c", "chain, |S|=15, softmax, eta=10", c, "beta", "time", exact=True, claims=CLAIMS["6c"]
+    ),
+    Panel(
+        "6d",
+        "chain, |S|=15, beta=0.5, softmax, eta=10",
+        d,
+        "lam",
+        "time",
+        logx=True,
+        exact=True,
+        claims=CLAIMS["6d"],
+    ),
 )

@@ -1,4 +1,6 @@
-"""What the paper says about Figure 7, in our words, as tests on its numbers (Section 4.2, Appendix D, random MDPs)."""
+"""What the paper says about Figure 7, in our words, as tests on its numbers (Section 4.2, Appendix
+D, random MDPs).
+"""
 
 from __future__ import annotations
 
@@ -51,30 +53,42 @@ def decile_gain(curves: Curves, a: str, b: str, i: int = -1) -> Estimate:
 
 def _almost_equal(curves: Curves) -> Outcome:
     samples = [one[:, -1] for one in runs_of(curves, *SERIES)]
-    spread = of_means(curves, lambda *m: np.max(m, axis=0)[..., 0] - np.min(m, axis=0)[..., 0], *samples)
+    spread = of_means(
+        curves, lambda *m: np.max(m, axis=0)[..., 0] - np.min(m, axis=0)[..., 0], *samples
+    )
     return outcome(curves, [below(spread, EQUAL)], f"best less worst mean at the end: {spread}")
 
 
 def _strong_policies(curves: Curves) -> Outcome:
     found = means(curves, ON_POLICY)
-    return outcome(curves, [above(one, SOLVED) for one in found.values()], f"mean at the end: {say(found)}")
+    return outcome(
+        curves, [above(one, SOLVED) for one in found.values()], f"mean at the end: {say(found)}"
+    )
 
 
 def _often_stagnate(curves: Curves) -> Outcome:
-    """Often: on more than one MDP in ten. Stagnate at 99 %: below 0.995 at the end, less than 0.005 gained in the second half."""
+    """Often: on more than one MDP in ten. Stagnate at 99 %: below 0.995 at the end, less than 0.005
+    gained in the second half.
+    """
     half, parts, found = at(curves, curves.x[-1] / 2), [], {}
     for label in ON_POLICY:
         samples = runs_of(curves, label)[0]
         stuck = (samples[:, -1] < 0.995) & (samples[:, -1] - samples[:, half] < 0.005)
         found[label] = bounded(curves, statistics.share(stuck), len(stuck))
         parts.append(above(found[label], 0.1))
-    return outcome(curves, parts, f"share of MDPs that stay below 0.995 through the second half: {say(found)}")
+    return outcome(
+        curves, parts, f"share of MDPs that stay below 0.995 through the second half: {say(found)}"
+    )
 
 
 def order(curves: Curves) -> Outcome:
     """At the end, high off-policiness less each of the low ones."""
     found = {label: gain(curves, HIGH, label) for label in LOW}
-    return outcome(curves, [above(one, 0.0) for one in found.values()], f"mean of {HIGH} at the end, less that of {say(found)}")
+    return outcome(
+        curves,
+        [above(one, 0.0) for one in found.values()],
+        f"mean of {HIGH} at the end, less that of {say(found)}",
+    )
 
 
 def _from_2000(curves: Curves) -> Outcome:
@@ -85,7 +99,9 @@ def _from_2000(curves: Curves) -> Outcome:
         lead = high - low
         found[label] = of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, i])
         parts.append(above(found[label], 0.0))
-    return outcome(curves, parts, f"what {HIGH} wins from update {curves.x[i]:g} to the end on {say(found)}")
+    return outcome(
+        curves, parts, f"what {HIGH} wins from update {curves.x[i]:g} to the end on {say(found)}"
+    )
 
 
 def _uniform_overtakes(curves: Curves) -> Outcome:
@@ -94,15 +110,25 @@ def _uniform_overtakes(curves: Curves) -> Outcome:
     for label in LOW:
         first, last = gain(curves, "uniform", label, early), gain(curves, "uniform", label)
         crossing = _last_behind(curves, label)
-        parts += [below(first, 0.0), above(last, 0.0), both(above(last, 0.0), about(crossing, 4000))]
-        said.append(f"{label} {first} at {curves.x[early]:g}, {last} at the end, behind until {crossing}")
+        parts += [
+            below(first, 0.0),
+            above(last, 0.0),
+            both(above(last, 0.0), about(crossing, 4000)),
+        ]
+        said.append(
+            f"{label} {first} at {curves.x[early]:g}, {last} at the end, behind until {crossing}"
+        )
     return outcome(curves, parts, f"mean of uniform less that of {'; '.join(said)}")
 
 
 def _last_behind(curves: Curves, label: str) -> Estimate:
     def last(a: Floats, b: Floats) -> Floats:
         behind = a <= b
-        return np.where(behind.any(axis=-1), curves.x[len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)], 0.0)
+        return np.where(
+            behind.any(axis=-1),
+            curves.x[len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)],
+            0.0,
+        )
 
     return of_means(curves, last, *runs_of(curves, "uniform", label))
 
@@ -113,23 +139,39 @@ def _uniform_slow(curves: Curves) -> Outcome:
     for label in (HIGH, "o=0.1", *ON_POLICY):
         uniform, other = runs_of(curves, "uniform", label)
         found[label] = of_means(curves, lambda m: m[..., 0], (uniform - other).mean(axis=1))
-    return outcome(curves, [below(one, 0.0) for one in found.values()], f"mean over the run of uniform less that of {say(found)}")
+    return outcome(
+        curves,
+        [below(one, 0.0) for one in found.values()],
+        f"mean over the run of uniform less that of {say(found)}",
+    )
 
 
 def _both_parts(curves: Curves) -> Outcome:
     """The even mixture ends above on-policy and above uniform."""
     found = {label: gain(curves, HIGH, label) for label in (*ON_POLICY, "uniform")}
-    return outcome(curves, [above(one, 0.0) for one in found.values()], f"mean of {HIGH} at the end, less that of {say(found)}")
+    return outcome(
+        curves,
+        [above(one, 0.0) for one in found.values()],
+        f"mean of {HIGH} at the end, less that of {say(found)}",
+    )
 
 
 def _direct_level(curves: Curves) -> Outcome:
     found = means(curves, SERIES)
-    return outcome(curves, [rounds_to(one, 0.997, 3) for one in found.values()], f"mean at the end: {say(found)}")
+    return outcome(
+        curves,
+        [rounds_to(one, 0.997, 3) for one in found.values()],
+        f"mean at the end: {say(found)}",
+    )
 
 
 def _softmax_level(curves: Curves) -> Outcome:
     found = means(curves, tuple(label for label in SERIES if label != "uniform"))
-    return outcome(curves, [rounds_to(one, 0.99, 2) for one in found.values()], f"mean at the end: {say(found)}")
+    return outcome(
+        curves,
+        [rounds_to(one, 0.99, 2) for one in found.values()],
+        f"mean at the end: {say(found)}",
+    )
 
 
 def _stable(curves: Curves) -> Outcome:
@@ -142,32 +184,52 @@ def _stable(curves: Curves) -> Outcome:
     found = {}
     for label in ON_POLICY:
         one, other = (samples[:, -1] for samples in runs_of(curves, HIGH, label))
-        interval = statistics.jointly(lambda a, b: far(a) / far(b) if far(b) else np.nan, one, other)
+        interval = statistics.jointly(
+            lambda a, b: far(a) / far(b) if far(b) else np.nan, one, other
+        )
         found[label] = bounded(curves, interval, len(one))
-    measured = f"mean less decile at the end: {say(spread)}; that of {HIGH} relative to {say(found)}"
+    measured = (
+        f"mean less decile at the end: {say(spread)}; that of {HIGH} relative to {say(found)}"
+    )
     return outcome(curves, [much_below(one) for one in found.values()], measured)
 
 
 def decile_order(curves: Curves) -> Outcome:
     """At the end, the decile of high off-policiness above that of each of the low ones."""
     found = {label: decile_gain(curves, HIGH, label) for label in LOW}
-    return outcome(curves, [above(one, 0.0) for one in found.values()], f"decile of {HIGH} at the end, less that of {say(found)}")
+    return outcome(
+        curves,
+        [above(one, 0.0) for one in found.values()],
+        f"decile of {HIGH} at the end, less that of {say(found)}",
+    )
 
 
 def _decile_stagnates(curves: Curves) -> Outcome:
     found = {label: decile(curves, label) for label in ON_POLICY}
-    return outcome(curves, [rounds_to(one, 0.99, 2) for one in found.values()], f"decile at the end: {say(found)}")
+    return outcome(
+        curves,
+        [rounds_to(one, 0.99, 2) for one in found.values()],
+        f"decile at the end: {say(found)}",
+    )
 
 
 def _uniform_stays_behind(curves: Curves) -> Outcome:
     found = {label: gain(curves, "uniform", label) for label in SERIES if label != "uniform"}
-    return outcome(curves, [below(one, 0.0) for one in found.values()], f"mean of uniform at the end, less that of {say(found)}")
+    return outcome(
+        curves,
+        [below(one, 0.0) for one in found.values()],
+        f"mean of uniform at the end, less that of {say(found)}",
+    )
 
 
 def _entropy_worse(curves: Curves) -> Outcome:
-    found = {plain: gain(curves, helped, plain) for plain, helped in zip(ON_POLICY, ENTROPY, strict=True)}
+    found = {
+        plain: gain(curves, helped, plain) for plain, helped in zip(ON_POLICY, ENTROPY, strict=True)
+    }
     return outcome(
-        curves, [below(one, 0.0) for one in found.values()], f"mean with lam=0.1 at the end, less that without: {say(found)}"
+        curves,
+        [below(one, 0.0) for one in found.values()],
+        f"mean with lam=0.1 at the end, less that without: {say(found)}",
     )
 
 
@@ -178,7 +240,9 @@ def _entropy_first(curves: Curves) -> Outcome:
     for x in (250, 500, 1000):
         i = at(curves, x)
         samples = [one[:, i] for one in runs_of(curves, *ENTROPY, *SERIES)]
-        lead = of_means(curves, lambda *m: (np.max(m[:2], axis=0) - np.max(m[2:], axis=0))[..., 0], *samples)
+        lead = of_means(
+            curves, lambda *m: (np.max(m[:2], axis=0) - np.max(m[2:], axis=0))[..., 0], *samples
+        )
         parts.append(above(lead, 0.0))
         said.append(f"{lead} at {curves.x[i]:g}")
     return outcome(curves, parts, f"best mean with entropy less best without: {', '.join(said)}")
@@ -192,9 +256,17 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         ("7a-equal", "All updates perform almost equally well.", _almost_equal),
         ("7a-strong", "PG and undiscounted updates find strong policies.", _strong_policies),
         ("7a-stagnate", "They often stagnate at 99 % of the optimum.", _often_stagnate),
-        ("7a-order", "High off-policiness ends above low off-policiness and on-policy updates.", order),
+        (
+            "7a-order",
+            "High off-policiness ends above low off-policiness and on-policy updates.",
+            order,
+        ),
         ("7a-2000", "From update 2,000 on, low off-policiness loses ground to high.", _from_2000),
-        ("7a-uniform", "Uniform updates start late and overtake low off-policiness around update 4,000.", _uniform_overtakes),
+        (
+            "7a-uniform",
+            "Uniform updates start late and overtake low off-policiness around update 4,000.",
+            _uniform_overtakes,
+        ),
         ("7a-slow", "Purely uniform updates slow training down.", _uniform_slow),
         ("7a-both", "It is best to have both an on-policy and an off-policy part.", _both_parts),
         ("7a-level", "The mean performance comes to about 0.997.", _direct_level),
@@ -203,13 +275,25 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         5_000,
         ("7b-decile", "The decile of on-policy updates stagnates around 0.99.", _decile_stagnates),
         ("7b-order", "High off-policiness has the higher decile.", decile_order),
-        ("7b-stable", "High off-policiness is very stable: its decile is close to its mean.", _stable),
+        (
+            "7b-stable",
+            "High off-policiness is very stable: its decile is close to its mean.",
+            _stable,
+        ),
     ),
     "7c": claims(
         5_000,
         ("7c-level", "With softmax the mean stays around 0.99.", _softmax_level),
-        ("7c-order", "High off-policiness ends above low off-policiness and on-policy updates, as with direct.", order),
-        ("7c-thin", "The gap between high and low off-policiness is much thinner than with direct.", _BESIDE),
+        (
+            "7c-order",
+            "High off-policiness ends above low off-policiness and on-policy updates, as with direct.",
+            order,
+        ),
+        (
+            "7c-thin",
+            "The gap between high and low off-policiness is much thinner than with direct.",
+            _BESIDE,
+        ),
         ("7c-slower", "Softmax takes longer to converge than direct.", _BESIDE),
         ("7c-uniform", "With softmax uniform updates stay behind.", _uniform_stays_behind),
         ("7c-slow", "Purely uniform updates slow training down.", _uniform_slow),
@@ -221,6 +305,10 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
         5_000,
         ("7d-order", "The decile shows the same order as with direct.", decile_order),
         ("7d-stable", "High off-policiness is very stable, as with direct.", _stable),
-        ("7d-thin", "Gaps between deciles are narrower than with direct.", untestable("it sets this panel beside 7b")),
+        (
+            "7d-thin",
+            "Gaps between deciles are narrower than with direct.",
+            untestable("it sets this panel beside 7b"),
+        ),
     ),
 }

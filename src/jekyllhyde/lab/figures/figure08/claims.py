@@ -1,4 +1,6 @@
-"""What the paper says about Figure 8, in our words, as tests on its numbers (Appendix E, the chain against trajectories)."""
+"""What the paper says about Figure 8, in our words, as tests on its numbers (Appendix E, the chain
+against trajectories).
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,18 @@ from jekyllhyde.mdp.finite import Floats
 
 
 def _much_better(curves: Curves) -> Outcome:
-    """The worst J&H less the best on-policy update at the end, at least half the way from the fruit to the optimum."""
+    """The worst J&H less the best on-policy update at the end, at least half the way from the fruit
+    to the optimum.
+    """
     samples = [one[:, -1] for one in runs_of(curves, *JH, *ONP)]
 
     def lead(*m: Floats) -> Floats:
         return np.asarray((np.min(m[: len(JH)], axis=0) - np.max(m[len(JH) :], axis=0))[..., 0])
 
     found = of_means(curves, lead, *samples)
-    return outcome(curves, [above(found, FOUND)], f"worst J&H less best on-policy mean at the end: {found}")
+    return outcome(
+        curves, [above(found, FOUND)], f"worst J&H less best on-policy mean at the end: {found}"
+    )
 
 
 def _o_matters_more(curves: Curves) -> Outcome:
@@ -51,12 +57,20 @@ def _o_matters_more(curves: Curves) -> Outcome:
     samples = [crossing(curves, label, FOUND) for label in (*HALF, *DECAYING)]
 
     def factors(*m: Floats) -> tuple[Floats, Floats]:
-        a, b, c, d = (np.log(one[..., 0]) for one in m)  # (eps=100/t, 10/sqrt(t)) with o=0.5, then with o=10/sqrt(t)
+        a, b, c, d = (
+            np.log(one[..., 0]) for one in m
+        )  # (eps=100/t, 10/sqrt(t)) with o=0.5, then with o=10/sqrt(t)
         return np.abs((c + d) - (a + b)) / 2, np.abs((b + d) - (a + c)) / 2
 
-    by_o, by_eps = (of_means(curves, lambda *m, i=i: np.exp(factors(*m)[i]), *samples) for i in (0, 1))
+    by_o, by_eps = (
+        of_means(curves, lambda *m, i=i: np.exp(factors(*m)[i]), *samples) for i in (0, 1)
+    )
     more = of_means(curves, lambda *m: np.exp(factors(*m)[0] - factors(*m)[1]), *samples)
-    return outcome(curves, [above(more, 1.0)], f"factor in the mean time to 0.5: with o {by_o}, with eps {by_eps}, ratio {more}")
+    return outcome(
+        curves,
+        [above(more, 1.0)],
+        f"factor in the mean time to 0.5: with o {by_o}, with eps {by_eps}, ratio {more}",
+    )
 
 
 def _eps_keeps_away(curves: Curves) -> Outcome:
@@ -71,19 +85,43 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
     "8a": claims(
         100_000,
         ("8a-better", "J&H performs much better than on-policy updates.", _much_better),
-        ("8a-all-runs", "All variants of J&H find the optimal policy in all runs.", all_above(FOUND, *JH)),
-        ("8a-on-policy", "On-policy updates, with entropy or without, never do.", none_above(FOUND, *ONP)),
+        (
+            "8a-all-runs",
+            "All variants of J&H find the optimal policy in all runs.",
+            all_above(FOUND, *JH),
+        ),
+        (
+            "8a-on-policy",
+            "On-policy updates, with entropy or without, never do.",
+            none_above(FOUND, *ONP),
+        ),
         (
             "8a-off-policy",
             "Off-policiness makes convergence faster: o=0.5 is sooner than o=10/sqrt(t).",
             crosses_sooner(FOUND, tuple(zip(HALF, DECAYING, strict=True))),
         ),
-        ("8a-o-matters", "Off-policiness matters more for speed than the exploration schedule.", _o_matters_more),
-        ("8a-eps", "With eps=10/sqrt(t) exploration keeps the global return from coming close to the optimum.", _eps_keeps_away),
+        (
+            "8a-o-matters",
+            "Off-policiness matters more for speed than the exploration schedule.",
+            _o_matters_more,
+        ),
+        (
+            "8a-eps",
+            "With eps=10/sqrt(t) exploration keeps the global return from coming close to the optimum.",
+            _eps_keeps_away,
+        ),
     ),
     "8b": claims(
         100_000,
-        ("8b-jekyll", "Jekyll alone converges well to the optimum, with eps=10/sqrt(t) too.", mean_above(SOLVED, *JH)),
-        ("8b-all-runs", "All variants of J&H converge to the optimal policy in all runs (Jekyll).", all_above(SOLVED, *JH)),
+        (
+            "8b-jekyll",
+            "Jekyll alone converges well to the optimum, with eps=10/sqrt(t) too.",
+            mean_above(SOLVED, *JH),
+        ),
+        (
+            "8b-all-runs",
+            "All variants of J&H converge to the optimal policy in all runs (Jekyll).",
+            all_above(SOLVED, *JH),
+        ),
     ),
 }

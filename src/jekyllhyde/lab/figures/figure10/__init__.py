@@ -1,4 +1,6 @@
-"""Figure 10: trajectories to the target against a constant off-policiness o, on the chain (10a) and on random MDPs (10b)."""
+"""Figure 10: trajectories to the target against a constant off-policiness o, on the chain (10a) and
+on random MDPs (10b).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from jekyllhyde.lab.figures.series import Series, chain_sweep, random_sweep
 from jekyllhyde.lab.panel import Panel
 
 EPSILONS: Series = tuple(
-    {"label": f"J&H eps={epsilon}", "agent": "jekyll-hyde", "epsilon": epsilon} for epsilon in ("100/t", "10/sqrt(t)", 0.1)
+    {"label": f"J&H eps={epsilon}", "agent": "jekyll-hyde", "epsilon": epsilon}
+    for epsilon in ("100/t", "10/sqrt(t)", 0.1)
 )
 VARY = {"o": {"from": 0.0, "to": 1.0, "step": 0.01}}
 a = chain_sweep("fig10a", EPSILONS, vary=VARY)

@@ -1,4 +1,6 @@
-"""Figure 11: trajectories to the target against the actor's step size eta, on the chain (11a) and on random MDPs (11b)."""
+"""Figure 11: trajectories to the target against the actor's step size eta, on the chain (11a) and
+on random MDPs (11b).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Figure 12: trajectories to the target against the critic's step size eta_c; Hyde's stays 0.1 (12a chain, 12b random MDPs)."""
+"""Figure 12: trajectories to the target against the critic's step size eta_c; Hyde's stays 0.1 (12a
+chain, 12b random MDPs).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the paper says about Figure 12, in our words, as tests on its numbers (Appendix E, the critic's step size)."""
+"""What the paper says about Figure 12, in our words, as tests on its numbers (Appendix E, the
+critic's step size).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ DEFAULT, BEST = 0.1, 0.025
 def _high_is_better(curves: Curves) -> Outcome:
     found = {label: trend(curves, label) for label in JH}
     return outcome(
-        curves, [below(one, 0.0) for one in found.values()], f"rank correlation of the mean time with eta_c: {say(found)}"
+        curves,
+        [below(one, 0.0) for one in found.values()],
+        f"rank correlation of the mean time with eta_c: {say(found)}",
     )
 
 
@@ -45,7 +49,9 @@ def _one_is_best(curves: Curves) -> Outcome:
     i = at(curves, 1.0)
     found = {label: slowdown(curves, label, i) for label in JH}
     return outcome(
-        curves, [below(one, ALIKE) for one in found.values()], f"mean time at eta_c=1 relative to the shortest: {say(found)}"
+        curves,
+        [below(one, ALIKE) for one in found.values()],
+        f"mean time at eta_c=1 relative to the shortest: {say(found)}",
     )
 
 
@@ -74,10 +80,18 @@ def _too_high(curves: Curves) -> Outcome:
     lost, slow = {}, {}
     for label in reaching(curves, (*JH, *ONP)):
         flags = runs_of(curves, label)[0][:, i] >= curves.cap
-        lost[label], slow[label] = bounded(curves, statistics.share(flags), len(flags)), slowdown(curves, label, i)
-        parts += [True if flags.any() else False if lost[label].hi < 0.05 else None, much_above(slow[label])]
+        lost[label], slow[label] = (
+            bounded(curves, statistics.share(flags), len(flags)),
+            slowdown(curves, label, i),
+        )
+        parts += [
+            True if flags.any() else False if lost[label].hi < 0.05 else None,
+            much_above(slow[label]),
+        ]
     return outcome(
-        curves, parts, f"share that never gets there at eta_c=1: {say(lost)}; time relative to the shortest: {say(slow)}"
+        curves,
+        parts,
+        f"share that never gets there at eta_c=1: {say(lost)}; time relative to the shortest: {say(slow)}",
     )
 
 
@@ -88,10 +102,14 @@ def _small_is_longer(curves: Curves) -> Outcome:
 
 
 def _small_is_steadier(curves: Curves) -> Outcome:
-    """Relative spread (deviation over mean) below the stated best eta_c less that above, where most runs get there."""
+    """Relative spread (deviation over mean) below the stated best eta_c less that above, where most
+    runs get there.
+    """
     found = {label: _spread(curves, label) for label in (*JH, *ONP)}
     return outcome(
-        curves, [below(one, 0.0) for one in found.values()], f"relative spread below eta_c=0.025 less that above: {say(found)}"
+        curves,
+        [below(one, 0.0) for one in found.values()],
+        f"relative spread below eta_c=0.025 less that above: {say(found)}",
     )
 
 
@@ -99,7 +117,9 @@ def _spread(curves: Curves, label: str) -> Estimate:
     samples, known = runs_of(curves, label)[0], curves.censored[label] < 0.5
     low, high = known & (curves.x < BEST / 1.01), known & (curves.x > BEST * 1.01)
     if not low.any() or not high.any():
-        raise Untestable(f"{label} gets there in most runs at no eta_c {'below' if not low.any() else 'above'} 0.025")
+        raise Untestable(
+            f"{label} gets there in most runs at no eta_c {'below' if not low.any() else 'above'} 0.025"
+        )
 
     def spread(first: Floats, second: Floats) -> Floats:
         relative = np.sqrt(np.maximum(second / first**2 - 1, 0.0))
@@ -118,11 +138,19 @@ CLAIMS: dict[str, tuple[Claim, ...]] = {
             "Even a critic step of 1 does not let on-policy updates, with entropy or without, solve the chain.",
             _on_policy_never,
         ),
-        ("12a-tolerant", "J&H is much more tolerant to a small critic step when off-policiness stays high.", _tolerant),
+        (
+            "12a-tolerant",
+            "J&H is much more tolerant to a small critic step when off-policiness stays high.",
+            _tolerant,
+        ),
     ),
     "12b": claims(
         120_000,
-        ("12b-risk", "On random MDPs too high a critic step may compromise convergence altogether.", _too_high),
+        (
+            "12b-risk",
+            "On random MDPs too high a critic step may compromise convergence altogether.",
+            _too_high,
+        ),
         ("12b-small", "A small critic step takes longer.", _small_is_longer),
         ("12b-steadier", "A small critic step is steadier.", _small_is_steadier),
         ("12b-best", "The critic step is best around 0.025.", best_about(BEST, *JH, *ONP)),

@@ -1,4 +1,6 @@
-"""Figure 15: trajectories to the target against the critic's initial value q0, on the chain (15a) and on random MDPs (15b)."""
+"""Figure 15: trajectories to the target against the critic's initial value q0, on the chain (15a)
+and on random MDPs (15b).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the paper says about Figure 15, in our words, as tests on its numbers (Appendix E, the critic's initial value).
+"""What the paper says about Figure 15, in our words, as tests on its numbers (Appendix E, the
+critic's initial value).
 
 The text refers to the figure of the critic's step here; what it says is about this one.
 """
@@ -48,7 +49,11 @@ def _optimism(curves: Curves) -> Outcome:
         raise Untestable(f"no q0 above {value:.4g} is among the points")
     shares = {label: float(arrived(curves, label)[:, high].mean()) for label in ONP}
     parts = [most(curves, arrived(curves, label)[:, high]) for label in ONP]
-    return outcome(curves, parts, f"share of runs that reach the target with q0 above {value:.4g}: {say(shares)}")
+    return outcome(
+        curves,
+        parts,
+        f"share of runs that reach the target with q0 above {value:.4g}: {say(shares)}",
+    )
 
 
 def _pessimism(curves: Curves) -> Outcome:
@@ -77,20 +82,34 @@ def _ranges(curves: Curves, labels: tuple[str, ...]) -> dict[str, Estimate]:
 
 
 def _less_sensitive(curves: Curves) -> Outcome:
-    """The longest mean time relative to the shortest along q0 is smaller than for every on-policy update."""
+    """The longest mean time relative to the shortest along q0 is smaller than for every on-policy
+    update.
+    """
     parts = []
     for label in JH:
-        ratios = [of_means(curves, lambda a, b: _range(a) / _range(b), *runs_of(curves, label, other)) for other in ONP]
+        ratios = [
+            of_means(curves, lambda a, b: _range(a) / _range(b), *runs_of(curves, label, other))
+            for other in ONP
+        ]
         parts += [below(one, 1.0) for one in ratios]
-    return outcome(curves, parts, f"longest relative to shortest mean time along q0: {say(_ranges(curves, (*JH, *ONP)))}")
+    return outcome(
+        curves,
+        parts,
+        f"longest relative to shortest mean time along q0: {say(_ranges(curves, (*JH, *ONP)))}",
+    )
 
 
 def _in_particular_strong(curves: Curves) -> Outcome:
     """That range is smaller with o=0.5 than with o=10/sqrt(t)."""
     found = {
-        a: of_means(curves, lambda x, y: _range(x) / _range(y), *runs_of(curves, a, b)) for a, b in zip(HALF, DECAYING, strict=True)
+        a: of_means(curves, lambda x, y: _range(x) / _range(y), *runs_of(curves, a, b))
+        for a, b in zip(HALF, DECAYING, strict=True)
     }
-    return outcome(curves, [below(one, 1.0) for one in found.values()], f"that range relative to o=10/sqrt(t): {say(found)}")
+    return outcome(
+        curves,
+        [below(one, 1.0) for one in found.values()],
+        f"that range relative to o=10/sqrt(t): {say(found)}",
+    )
 
 
 def _slightly_worse(curves: Curves) -> Outcome:
@@ -99,20 +118,40 @@ def _slightly_worse(curves: Curves) -> Outcome:
     rise = {label: time_ratio(curves, label, label, high, low) for label in (*JH, *ONP)}
     slopes = {label: trend(curves, label) for label in (*JH, *ONP)}
     parts = [both(above(slopes[label], 0.0), below(rise[label], SLIGHT)) for label in rise]
-    return outcome(curves, parts, f"rank correlation of the mean time with q0: {say(slopes)}; time at 1 relative to 0: {say(rise)}")
+    return outcome(
+        curves,
+        parts,
+        f"rank correlation of the mean time with q0: {say(slopes)}; time at 1 relative to 0: {say(rise)}",
+    )
 
 
 CLAIMS: dict[str, tuple[Claim, ...]] = {
     "15a": claims(
         150_000,
-        ("15a-optimism", "With q0 above the low-hanging fruit's value, on-policy updates find the end of the chain.", _optimism),
-        ("15a-pessimism", "Otherwise on-policy updates, with entropy or without, always fail.", _pessimism),
+        (
+            "15a-optimism",
+            "With q0 above the low-hanging fruit's value, on-policy updates find the end of the chain.",
+            _optimism,
+        ),
+        (
+            "15a-pessimism",
+            "Otherwise on-policy updates, with entropy or without, always fail.",
+            _pessimism,
+        ),
         ("15a-less", "J&H is less sensitive to q0.", _less_sensitive),
-        ("15a-strong", "It is so in particular when off-policiness is high.", _in_particular_strong),
+        (
+            "15a-strong",
+            "It is so in particular when off-policiness is high.",
+            _in_particular_strong,
+        ),
         ("15a-whatever", "J&H is efficient whatever q0.", all_solved(*JH)),
     ),
     "15b": claims(
         120_000,
-        ("15b-slightly", "On random MDPs performance slightly decreases with q0 for all algorithms.", _slightly_worse),
+        (
+            "15b-slightly",
+            "On random MDPs performance slightly decreases with q0 for all algorithms.",
+            _slightly_worse,
+        ),
     ),
 }
