@@ -13,7 +13,7 @@ import pytest
 from jekyllhyde.lab import verdicts
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import Curves, Panel, judge
-from jekyllhyde.lab.statistics import summarize
+from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.verdicts import Estimate, Untestable
 from mdps import Floats
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab.statistics import (
+from jekyllhyde.intervals import (
     STATISTICS,
     bootstrap,
     difference,

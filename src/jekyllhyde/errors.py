@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable
 
 import numpy as np
@@ -40,3 +41,17 @@ def check_number(value: float, field: str, allowed: str, least: float = -np.inf)
     ):
         raise InputError(f"{field} is {value!r}; it must be {allowed}")
     return float(value)
+
+
+EXTRAS = {
+    "plot": ("matplotlib", "plotly"),
+    "deep": ("jax", "equinox", "optax", "safetensors"),
+    "ray": ("ray",),
+}
+
+
+def need(extra: str) -> None:
+    """Refuse, in one sentence, what needs an extra that is not installed; call it before any work."""
+    missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(f"this needs {missing[0]}; install jekyllhyde[{extra}]")

@@ -1,23 +1,28 @@
-"""Numba's compiler behind three typed decorators, so that every kernel is compiled the same way.
+"""Numba's compiler behind a few typed decorators, so that every kernel is compiled the same way.
 
 `contract` lets the compiler fuse a*b + c, as C compilers do; a `reduction` may also split a sum
 into partial sums. No other liberty is taken with floating point. Kernels release the interpreter's
 lock: runs go in parallel on plain threads.
 
+A choice is a NamedTuple with methods, and `by_type` makes a phase of one of them: the type of its
+first argument selects the code, compiled or not.
+
 Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
 function that the kernel calls would go unnoticed; here the stamp is that of all files of the
-package.
+package. Where the disk or Numba does not play along, code is compiled anew in every process.
 """
 
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -41,16 +46,57 @@ def reduction(function: F) -> F:
     return _compile(function, {"contract", "reassoc"})
 
 
+def by_type(method: str) -> Callable[..., Any]:
+    """A phase that the type of its first argument implements: f(choice, ...) is choice.method(...).
+
+    A choice is a NamedTuple. In compiled code too the method is found by the type alone, so that a
+    kernel has in it what its choices need, and nothing else.
+    """
+
+    def dispatch(choice: Any, *arguments: Any) -> Any:
+        return getattr(choice, method)(*arguments)
+
+    def implementation(choice: Any, *arguments: Any) -> Any:
+        return getattr(getattr(choice, "instance_class", None), method, None)
+
+    dispatch.__name__ = method
+    options = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}}
+    overload(dispatch, strict=False, jit_options=options)(implementation)
+    return dispatch
+
+
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    compiled = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath=fastmath, **options
-    )(function)
-    compiled._cache._cache_file._source_stamp = _stamp()
+    settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
+    try:
+        compiled = numba.njit(cache=True, **settings)(function)
+    except RuntimeError:  # no folder in which compiled code could be kept
+        _say_uncached()
+        return cast(F, numba.njit(**settings)(function))
+    _stamp(compiled)
     return cast(F, compiled)
 
 
+def _stamp(compiled: Any) -> None:
+    """Stamp a kernel's cache with the whole package; without a cache where that is not possible."""
+    if not hasattr(compiled, "py_func"):  # Numba is switched off: the function itself
+        return
+    try:
+        compiled._cache._cache_file._source_stamp = _package_stamp()
+    except AttributeError:
+        _say_uncached()
+        compiled._cache = numba.core.caching.NullCache()
+
+
 @cache
-def _stamp() -> str:
+def _say_uncached() -> None:
+    warnings.warn(
+        "compiled code cannot be kept on disk here; it is compiled anew in every process",
+        stacklevel=2,
+    )
+
+
+@cache
+def _package_stamp() -> str:
     """Changes whenever a file of the package does."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jekyllhyde import references as own
 from jekyllhyde.errors import InputError, check_choice, check_count, check_number
-from jekyllhyde.lab import own
 from jekyllhyde.lab.values import PLAIN, canonical
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.finite import FiniteMDP, Ints

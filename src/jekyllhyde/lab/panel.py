@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.errors import InputError
+from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.methods import work_of
 from jekyllhyde.lab.spec import Cell, Experiment
-from jekyllhyde.lab.statistics import summarize
 from jekyllhyde.lab.store import Store
 from jekyllhyde.mdp.finite import Floats
 

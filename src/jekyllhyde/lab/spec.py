@@ -31,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
+from jekyllhyde import references as own
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.lab import methods, own
+from jekyllhyde.lab import methods
 from jekyllhyde.lab.values import MOST, axis, canonical, short, slug
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from jekyllhyde.lab import statistics
+from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
 from jekyllhyde.mdp.finite import Floats
 
@@ -261,11 +261,11 @@ def bounded(curves: Curves, found: tuple[Any, Any, Any], runs: int) -> Estimate:
 
 
 def of_means(curves: Curves, function: Callable[..., Any], *samples: Floats) -> Estimate:
-    """A function of the means over runs (see `statistics.of_means`), the same runs drawn from every
+    """A function of the means over runs (see `intervals.of_means`), the same runs drawn from every
     series.
     """
     with np.errstate(all="ignore"):  # a ratio to 0 is no number, and has no limits
-        return bounded(curves, statistics.of_means(function, *samples), len(samples[0]))
+        return bounded(curves, intervals.of_means(function, *samples), len(samples[0]))
 
 
 def mean(curves: Curves, label: str, i: int = -1) -> Estimate:

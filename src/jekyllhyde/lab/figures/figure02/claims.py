@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from jekyllhyde.intervals import share
 from jekyllhyde.lab.figures.series import JEKYLL_HYDE, ON_POLICY, labels
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
-from jekyllhyde.lab.statistics import share
 from jekyllhyde.lab.verdicts import (
     ALIKE,
     FOUND,

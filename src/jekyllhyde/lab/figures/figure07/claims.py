@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.lab import statistics
+from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
 from jekyllhyde.lab.verdicts import (
     EQUAL,
@@ -42,13 +42,13 @@ ENTROPY = ("PG lam=0.1", "undiscounted lam=0.1")
 def decile(curves: Curves, label: str, i: int = -1) -> Estimate:
     """The decile over runs at one place."""
     samples = runs_of(curves, label)[0][:, i]
-    return bounded(curves, statistics.summarize(samples, "decile"), len(samples))
+    return bounded(curves, intervals.summarize(samples, "decile"), len(samples))
 
 
 def decile_gain(curves: Curves, a: str, b: str, i: int = -1) -> Estimate:
     """The decile of a less that of b, the same runs drawn from both."""
     one, other = runs_of(curves, a, b)
-    return bounded(curves, statistics.difference(one[:, i], other[:, i], "decile"), len(one))
+    return bounded(curves, intervals.difference(one[:, i], other[:, i], "decile"), len(one))
 
 
 def _almost_equal(curves: Curves) -> Outcome:
@@ -74,7 +74,7 @@ def _often_stagnate(curves: Curves) -> Outcome:
     for label in ON_POLICY:
         samples = runs_of(curves, label)[0]
         stuck = (samples[:, -1] < 0.995) & (samples[:, -1] - samples[:, half] < 0.005)
-        found[label] = bounded(curves, statistics.share(stuck), len(stuck))
+        found[label] = bounded(curves, intervals.share(stuck), len(stuck))
         parts.append(above(found[label], 0.1))
     return outcome(
         curves, parts, f"share of MDPs that stay below 0.995 through the second half: {say(found)}"
@@ -184,9 +184,7 @@ def _stable(curves: Curves) -> Outcome:
     found = {}
     for label in ON_POLICY:
         one, other = (samples[:, -1] for samples in runs_of(curves, HIGH, label))
-        interval = statistics.jointly(
-            lambda a, b: far(a) / far(b) if far(b) else np.nan, one, other
-        )
+        interval = intervals.jointly(lambda a, b: far(a) / far(b) if far(b) else np.nan, one, other)
         found[label] = bounded(curves, interval, len(one))
     measured = (
         f"mean less decile at the end: {say(spread)}; that of {HIGH} relative to {say(found)}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.lab import statistics
+from jekyllhyde import intervals
 from jekyllhyde.lab.figures.figure02.claims import DECAYING, HALF, JH, ONP
 from jekyllhyde.lab.figures.figure11.claims import best_about, never
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
@@ -81,7 +81,7 @@ def _too_high(curves: Curves) -> Outcome:
     for label in reaching(curves, (*JH, *ONP)):
         flags = runs_of(curves, label)[0][:, i] >= curves.cap
         lost[label], slow[label] = (
-            bounded(curves, statistics.share(flags), len(flags)),
+            bounded(curves, intervals.share(flags), len(flags)),
             slowdown(curves, label, i),
         )
         parts += [

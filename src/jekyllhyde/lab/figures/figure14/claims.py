@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.lab import statistics
+from jekyllhyde import intervals
 from jekyllhyde.lab.figures.figure02.claims import DECAYING, ENTROPY, HALF, JH, PLAIN
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
 from jekyllhyde.lab.verdicts import (
@@ -65,7 +65,7 @@ def _easiest(curves: Curves) -> Outcome:
     i = at(curves, 3)
     flags = {label: ~arrived(curves, label)[:, i] for label in PLAIN}
     shares = {
-        label: bounded(curves, statistics.share(one), len(one)) for label, one in flags.items()
+        label: bounded(curves, intervals.share(one), len(one)) for label, one in flags.items()
     }
     parts = [most(curves, one) for one in flags.values()]
     return outcome(curves, parts, f"share of runs that fail at |S|=3: {say(shares)}")
@@ -79,7 +79,7 @@ def _entropy_late(curves: Curves) -> Outcome:
     for label in ENTROPY:
         samples = runs_of(curves, label)[0][:, i]
         found[label] = bounded(
-            curves, statistics.kaplan_meier(samples, samples < curves.cap).median, len(samples)
+            curves, intervals.kaplan_meier(samples, samples < curves.cap).median, len(samples)
         )
     lost = {label: float(curves.censored[label][i]) for label in ENTROPY}
     measured = f"median time at |S|=3: {say(found)}; share that does not get there by {curves.cap}: {say(lost)}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jekyllhyde.lab import statistics
+from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
 from jekyllhyde.lab.verdicts import (
     ALIKE,
@@ -55,7 +55,7 @@ def _zero_fails(curves: Curves) -> Outcome:
     i = at(curves, 0.0)
     flags = {label: runs_of(curves, label)[0][:, i] >= curves.cap for label in SERIES}
     shares = {
-        label: bounded(curves, statistics.share(one), len(one)) for label, one in flags.items()
+        label: bounded(curves, intervals.share(one), len(one)) for label, one in flags.items()
     }
     parts = [every(curves, one) for one in flags.values()]
     return outcome(

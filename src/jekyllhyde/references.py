@@ -1,6 +1,7 @@
-"""A user's own functions in settings: "file.py:function", such as a density or a schedule.
+"""What the user brings in a file of her own: "file.py:name", a function, a class or a figure.
 
-The file's content is part of a cell's digest, so an edited function makes another cell.
+The file's content is part of a cell's digest and of the name of its module, so an edited file makes
+another cell and another class.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from jekyllhyde.errors import InputError
 
-_REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)", re.DOTALL)
+_REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)(?P<settings>\(.*\))?", re.DOTALL)
 
 
 def is_reference(value: Any) -> bool:
@@ -43,8 +44,7 @@ def described(settings: Mapping[str, Any]) -> dict[str, Any]:
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as the function that it names."""
     return {
-        key: _function(key, value) if is_reference(value) else value
-        for key, value in settings.items()
+        key: load(key, value) if is_reference(value) else value for key, value in settings.items()
     }
 
 
@@ -53,43 +53,54 @@ def file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
+def digest_of(cls: type) -> str:
+    """The digest of the file in which a class is defined; "" where there is none."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return file_digest(Path(file)) if file is not None and Path(file).is_file() else ""
+
+
+def load(field: str, reference: str) -> Callable[..., Any]:
+    """The function or class that "file.py:name" names; `field` names it in errors."""
+    file, name, _ = _parts(reference)
+    digest = _digest_for(field, reference)
+    try:
+        module = _module(str(Path(file).resolve()), digest)
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{field} is {reference!r}, but that file cannot be loaded "
+            f"({type(error).__name__}: {error})"
+        ) from None
+    loaded = getattr(module, name, None)
+    if not callable(loaded):
+        names = [own for own, value in vars(module).items() if callable(value) and own[:1] != "_"]
+        has = f"it has {', '.join(names)}" if names else "it has none"
+        raise InputError(f"{field} is {reference!r}, but that file has no function {name}; {has}")
+    return loaded
+
+
+def _parts(reference: str) -> tuple[str, str, str]:
+    match = _REFERENCE.fullmatch(reference)
+    assert match is not None
+    return match["file"], match["name"], match["settings"] or ""
+
+
 def _located(reference: str, folder: Path) -> str:
-    file, name = reference.rsplit(":", 1)
-    return f"{(folder / file).resolve()}:{name}"
+    file, name, settings = _parts(reference)
+    return f"{(folder / file).resolve()}:{name}{settings}"
 
 
 def _described(key: str, reference: str) -> str:
-    return f"{reference.rsplit(':', 1)[1]}@{_digest_for(key, reference)}"
+    _, name, settings = _parts(reference)
+    return f"{name}{settings}@{_digest_for(key, reference)}"
 
 
 def _digest_for(key: str, reference: str) -> str:
     try:
-        return file_digest(Path(reference.rsplit(":", 1)[0]))
+        return file_digest(Path(_parts(reference)[0]))
     except OSError as error:
         raise InputError(
             f"{key} is {reference!r}, but that file cannot be read ({error.strerror})"
         ) from None
-
-
-def _function(key: str, reference: str) -> Callable[..., Any]:
-    file, name = reference.rsplit(":", 1)
-    digest = _digest_for(key, reference)
-    try:
-        module = _module(file, digest)
-    except (Exception, SystemExit) as error:
-        raise InputError(
-            f"{key} is {reference!r}, but that file cannot be loaded ({type(error).__name__}: {error})"
-        ) from None
-    function = getattr(module, name, None)
-    if not callable(function):
-        names = [
-            one
-            for one, value in vars(module).items()
-            if callable(value) and not one.startswith("_")
-        ]
-        has = f"it has {', '.join(names)}" if names else "it has none"
-        raise InputError(f"{key} is {reference!r}, but that file has no function {name}; {has}")
-    return function
 
 
 @lru_cache(maxsize=64)

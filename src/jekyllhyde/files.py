@@ -1,0 +1,93 @@
+"""The floor's files: whatever is written is written whole, or what was there stays as it was.
+
+A file is written beside its place under a name of its own, flushed to the disk, and put in place
+by one rename. A folder is filled beside its place and swapped in. Failures are one `InputError`
+that names the path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from jekyllhyde.errors import InputError
+
+
+@contextlib.contextmanager
+def refused(what: str) -> Iterator[None]:
+    """An operating system's error inside becomes one sentence: `what`, and why."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what}: {error.strerror or error}") from error
+
+
+def prepare_folder(folder: Path, field: str = "out") -> Path:
+    """Make sure, before any work is done, that results can be written to `folder`."""
+    with refused(f"{field} is {str(folder)!r}; it cannot be written to"):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    return folder
+
+
+def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Let `write` fill a file that then takes the place of `path`."""
+    partial = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    with refused(f"cannot write {path}"):
+        try:
+            with partial.open("xb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, in UTF-8."""
+    write_file(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """A JSON file; numbers that are not finite are refused."""
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Arrays by name, without pickle."""
+    write_file(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+
+
+def write_parquet(path: Path, columns: Any) -> None:
+    """A Parquet file from columns by name, or from a PyArrow table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
+    write_file(path, lambda file: pq.write_table(table, file))
+
+
+def write_folder(folder: Path, fill: Callable[[Path], object]) -> None:
+    """Let `fill` write into a new folder that then takes the place of `folder`."""
+    partial, old = (folder.with_name(f".{uuid.uuid4().hex}.{end}") for end in ("tmp", "old"))
+    with refused(f"cannot write the folder {folder}"):
+        try:
+            partial.mkdir(parents=True)
+            fill(partial)
+            if folder.exists():
+                folder.replace(old)
+            partial.replace(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,57 @@
+"""The floor's pictures: one guard for Matplotlib, one palette, one way to make a figure and curves.
+
+Colours are safe for the colour-blind; dashes tell lines apart in print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.errors import need
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
+DASHES: tuple[Any, ...] = (
+    "-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2))
+)  # fmt: skip
+MOST_POINTS = 2000
+
+Line = tuple[NDArray[Any], ...]
+
+
+def new_figure(columns: int = 1, size: tuple[float, float] = (5.0, 3.2)) -> tuple[Any, list[Any]]:
+    """A figure and its axes, side by side; one sentence where Matplotlib is missing."""
+    need("plot")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, dpi=200, layout="constrained")
+    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+
+
+def finish(axes: Any, xlabel: str, ylabel: str, title: str) -> None:
+    """Labels, title, legend; no box around the picture."""
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title, fontsize="medium")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize="small")
+
+
+def draw_lines(lines: Mapping[str, Line], xlabel: str, ylabel: str, title: str, path: Path) -> None:
+    """A line per entry, (x, y) or (x, y, lo, hi) with a band; long lines are thinned."""
+    figure, (axes,) = new_figure()
+    for i, (label, columns) in enumerate(lines.items()):
+        count = len(columns[0])
+        shown = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
+        x, y, *band = (column[shown] for column in columns)
+        look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)]}
+        axes.plot(x, y, label=label, **look)
+        if band:
+            axes.fill_between(x, *band, color=look["color"], alpha=0.2, linewidth=0)
+    finish(axes, xlabel, ylabel, title)
+    figure.savefig(path)

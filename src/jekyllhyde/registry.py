@@ -1,0 +1,140 @@
+"""Registries: a domain, an agent, a method or a choice is a record that is found by its name.
+
+Names are written with underscores in Python and in files, with dashes on the command line; both
+are read everywhere. A choice is a small frozen class (a NamedTuple, or a module with networks)
+whose fields are its settings, and it is written down as
+
+    "count"   "count(scale=2)"   "file.py:Mine"   "file.py:Mine(scale=2)"
+
+where the last two are a class of the user's own. A record itself is taken as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from jekyllhyde import references
+from jekyllhyde.errors import InputError
+
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+
+def python_name(name: str) -> str:
+    """A name as Python spells it: dashes become underscores."""
+    return name.replace("-", "_")
+
+
+def shell_name(name: str) -> str:
+    """A name as the command line spells it: underscores become dashes."""
+    return name.replace("_", "-")
+
+
+class Registry(Mapping[str, R], Generic[R]):
+    """Records of one kind by name; an unknown name is refused with a list of those there are."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._records: dict[str, R] = {}
+
+    def add(self, name: str, record: R) -> R:
+        """Make `record` known under `name`."""
+        self._records[python_name(name)] = record
+        return record
+
+    def __getitem__(self, name: str) -> R:
+        record = self._records.get(python_name(name)) if isinstance(name, str) else None
+        if record is None:
+            raise UnknownName(f"{self.kind} is {name!r}; it must be one of {', '.join(self)}")
+        return record
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and python_name(name) in self._records
+
+
+class UnknownName(InputError, KeyError):
+    """No record has this name."""
+
+    __str__ = Exception.__str__
+
+
+class Choices(Registry[type]):
+    """The classes that one choice of an algorithm is made from."""
+
+    def register(self, cls: C) -> C:
+        """Add a class under its own name, `ExpectedSarsa` as expected_sarsa; a decorator."""
+        self.add(class_name(cls), cls)
+        return cls
+
+    def make(self, value: Any, field: str | None = None) -> Any:
+        """The record that `value` stands for: a record, a class, or a text as above."""
+        field = field or self.kind
+        if isinstance(value, type):
+            return value()
+        if not isinstance(value, str):
+            return value
+        match = _CALL.fullmatch(value.strip())
+        if match is None:
+            raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
+        name, arguments = match["name"], _arguments(value, match["arguments"], field)
+        if references.is_reference(name):
+            cls: Any = references.load(field, name)
+        elif name in self:
+            cls = self[name]
+        else:
+            raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
+        try:
+            return cls(**arguments)
+        except TypeError as error:
+            takes = ", ".join(map(str, inspect.signature(cls).parameters.values()))
+            raise InputError(f"{field} is {value!r}; {name} takes ({takes})") from error
+
+    def spell(self, record: Any) -> str:
+        """The text that stands for a record, its settings where they are not the defaults."""
+        cls = type(record)
+        name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
+        given = [
+            f"{key}={getattr(record, key)!r}"
+            for key, parameter in inspect.signature(cls).parameters.items()
+            if getattr(record, key) != parameter.default
+        ]
+        return f"{name}({', '.join(given)})" if given else name
+
+
+_CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)
+
+
+def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
+    """The settings within the parentheses."""
+    try:
+        call: Any = ast.parse(f"_({text or ''})", mode="eval").body
+        if call.args:
+            raise ValueError
+        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except (ValueError, SyntaxError):
+        raise InputError(f'{field} is {value!r}; settings are written "name(setting=1)"') from None
+
+
+def class_name(cls: type) -> str:
+    """`ExpectedSarsa` as expected_sarsa."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+
+def _own_name(cls: type) -> str:
+    """A class of the user's own, with the digest of its file, which an edit changes."""
+    return f"{cls.__name__}@{references.digest_of(cls)}"
+
+
+def first_line(thing: Callable[..., Any] | type) -> str:
+    """The first line of a documentation string."""
+    return (inspect.getdoc(thing) or "").split("\n")[0]
