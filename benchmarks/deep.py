@@ -29,7 +29,7 @@ import jax.numpy as jnp  # isort: skip
 import numpy as np  # isort: skip
 
 from jekyllhyde.deep import configure, figure3, train  # isort: skip
-from jekyllhyde.envs.rooms import FourRooms  # isort: skip
+from jekyllhyde.envs.tabular import FourRooms  # isort: skip
 
 EPISODES = 12  # of ours per turn, of 90 steps at most
 WARM = 8  # before: past the warm-up, so that every step learns

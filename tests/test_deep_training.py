@@ -18,10 +18,9 @@ from gymnasium.spaces import Box, Discrete
 from jekyllhyde import deep
 from jekyllhyde.deep import diagnostics, figure3
 from jekyllhyde.deep.training import TrainResult
-from jekyllhyde.envs.rooms import FourRooms
-from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 
 SMALL: dict[str, Any] = {"hidden": (16,), "batch": 16, "capacity": 500}

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import DOMAINS, chain, deep_sea
+from jekyllhyde.mdp.chain import chain
+from jekyllhyde.mdp.deep_sea import deep_sea
+from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.mdp.rooms import four_rooms, layout
@@ -281,7 +283,7 @@ def test_bad_settings(call: object, sentence: str) -> None:
 
 
 def test_every_domain_works_with_its_defaults_under_both_conventions() -> None:
-    for name, make in DOMAINS.items():
+    for name, domain in DOMAINS.items():
         for convention in ("published", "paper"):
-            mdp = make(convention=convention)
+            mdp = domain.make(convention=convention)
             assert mdp.J_star > mdp.J_low, name

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.files import load, save
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet

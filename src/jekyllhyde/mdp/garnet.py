@@ -16,6 +16,7 @@ from scipy import sparse
 
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.jit import kernel
+from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, factor
 
@@ -31,11 +32,22 @@ def garnet(
     convention: str = "published",
     goal: int | None = None,
 ) -> FiniteMDP:
-    """A random MDP; `goal` skips the search, whose cost grows as n_states squared. J_low is the
-    uniform policy's return.
+    """A random MDP, a garnet, with the goal that is hardest to reach.
+
+    Parameters
+    ----------
+    n_states : |S|, the number of states.
+    n_actions : |A|, the number of actions.
+    connectivity : successors per state and action.
+    gamma : discount.
+    seed : which random MDP.
+    convention : published (as the figures were made) or paper (the text, literally).
+    goal : the goal state, instead of a search, whose cost grows as n_states squared.
+
+    J_low is the uniform policy's return.
     """
     n = check_count(n_states, "n_states", 2)
-    check_choice(convention, "convention", ("published", "paper"))
+    check_choice(convention, "convention", CONVENTIONS)
     n_actions = check_count(n_actions, "n_actions", 1)
     connectivity = check_count(connectivity, "connectivity", 1)
     seed = check_count(seed, "seed", 0)
@@ -66,7 +78,8 @@ def garnet(
         )
         if goal < 0:
             raise InputError(
-                f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; take another seed"
+                f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
+                "take another seed"
             )
     P.sort_indices()
     rewards = sparse.csr_array(

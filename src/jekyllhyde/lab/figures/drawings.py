@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from jekyllhyde.lab.draw import BLUE, RED, new_figure
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.rooms import layout
 
 

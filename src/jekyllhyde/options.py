@@ -1,0 +1,111 @@
+"""What can be chosen: the options of a function or of a class, with kinds, defaults and texts.
+
+A function, or a class with an `__init__` of its own, says what its options mean in its docstring
+(`name : text`, or `name, other : text`); a class of fields says it in a string below each field, or
+in a comment beside it. Flags, `jh list` and the documentation's tables are made from what is here.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import inspect
+import re
+import sys
+import textwrap
+import typing
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+_TEXT = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<text>.+(?:\n[ \t]+.+)*)", re.MULTILINE)
+
+
+class Option(NamedTuple):
+    """An option: its name, its type, its default, and what it means."""
+
+    name: str
+    kind: Any
+    default: Any = None
+    about: str = ""
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The types that a value may have, None left out."""
+        members = typing.get_args(self.kind)
+        is_union = members and typing.get_origin(self.kind) is not tuple
+        return tuple(
+            one for one in (members if is_union else (self.kind,)) if one is not type(None)
+        )
+
+
+def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
+    """The options of a function or a class by name, in order."""
+    kinds, texts = _kinds(thing), _texts(thing)
+    return {
+        name: Option(
+            name, kinds.get(name, str if default is None else type(default)), default, text
+        )
+        for name, default in _defaults(thing).items()
+        for text in [texts.get(name, "")]
+    }
+
+
+def _defaults(thing: Any) -> dict[str, Any]:
+    if dataclasses.is_dataclass(thing):
+        return {field.name: field.default for field in dataclasses.fields(thing) if field.init}
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(thing).parameters.values()
+    return {
+        one.name: None if one.default is one.empty else one.default
+        for one in parameters
+        if one.kind not in variable
+    }
+
+
+def _owners(thing: Any) -> list[Any]:
+    """Where annotations stand: a function, or a class with its bases and their `__init__`."""
+    if not isinstance(thing, type):
+        return [thing]
+    bases = [base for base in reversed(thing.__mro__) if base is not object]
+    return [owner for base in bases for owner in (base, vars(base).get("__init__")) if owner]
+
+
+def _kinds(thing: Any) -> dict[str, Any]:
+    kinds: dict[str, Any] = {}
+    for owner in _owners(thing):
+        names = vars(sys.modules[owner.__module__])
+        for name, annotation in inspect.get_annotations(owner).items():
+            # a name that only type checkers import, and a class variable, are no option's type
+            with contextlib.suppress(NameError, TypeError):
+                alone = SimpleNamespace(__annotations__={name: annotation})
+                kinds |= typing.get_type_hints(alone, names)
+    return kinds
+
+
+def _texts(thing: Any) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for owner in _owners(thing):
+        for match in _TEXT.finditer(inspect.getdoc(owner) or ""):
+            texts |= dict.fromkeys(match["names"].split(", "), match["text"])
+        if isinstance(owner, type):
+            texts |= _field_texts(owner)
+    return {name: " ".join(text.split()) for name, text in texts.items()}
+
+
+def _field_texts(cls: type) -> dict[str, str]:
+    """The strings below the fields of a class, and the comments beside them."""
+    with contextlib.suppress(OSError, TypeError):  # a class without a source
+        source = textwrap.dedent(inspect.getsource(cls))
+        lines, (tree, *_) = source.splitlines(), ast.parse(source).body
+        texts: dict[str, str] = {}
+        for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
+            if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
+                continue
+            comment = lines[(node.end_lineno or 1) - 1].partition("  # ")[2]
+            value = getattr(following, "value", None) if isinstance(following, ast.Expr) else None
+            text = value.value if isinstance(value, ast.Constant) else comment
+            texts[node.target.id] = str(text)
+        return texts
+    return {}
