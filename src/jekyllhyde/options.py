@@ -2,7 +2,7 @@
 
 A function, or a class with an `__init__` of its own, says what its options mean in its docstring
 (`name : text`, or `name, other : text`); a class of fields says it in a string below each field, or
-in a comment beside it. Flags, `jh list` and the documentation's tables are made from what is here.
+in a comment beside or above it. Flags, `jh list` and the documentation's tables are made from it.
 """
 
 from __future__ import annotations
@@ -95,17 +95,18 @@ def _texts(thing: Any) -> dict[str, str]:
 
 
 def _field_texts(cls: type) -> dict[str, str]:
-    """The strings below the fields of a class, and the comments beside them."""
-    with contextlib.suppress(OSError, TypeError):  # a class without a source
+    """The strings below the fields of a class, and the comments beside or above them."""
+    try:
         source = textwrap.dedent(inspect.getsource(cls))
-        lines, (tree, *_) = source.splitlines(), ast.parse(source).body
-        texts: dict[str, str] = {}
-        for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
-            if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
-                continue
-            comment = lines[(node.end_lineno or 1) - 1].partition("  # ")[2]
+    except (OSError, TypeError):  # a class without a source
+        return {}
+    texts, lines = {}, ["", *source.splitlines()]
+    body: list[ast.stmt] = ast.parse(source).body[0].body  # type: ignore[attr-defined]
+    for node, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             value = getattr(following, "value", None) if isinstance(following, ast.Expr) else None
-            text = value.value if isinstance(value, ast.Constant) else comment
-            texts[node.target.id] = str(text)
-        return texts
-    return {}
+            above = lines[node.lineno - 1].strip()
+            beside = lines[node.end_lineno or 0].partition("  # ")[2]
+            comment = beside or above.removeprefix("# ") * above.startswith("# ")
+            texts[node.target.id] = str(value.value if isinstance(value, ast.Constant) else comment)
+    return {name: text for name, text in texts.items() if text}

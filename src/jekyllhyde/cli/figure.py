@@ -37,11 +37,11 @@ class Figure:
 
     def run(self) -> int:
         """Compute, draw and judge."""
+        from jekyllhyde.files import prepare_folder
         from jekyllhyde.lab import output
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.figures.drawings import DRAWINGS
         from jekyllhyde.lab.panel import judge, read
-        from jekyllhyde.planning.output import prepare_folder
 
         check_choice(self.preset, "preset", PRESETS)
         names = chosen(self.panels, [*DRAWINGS, *PANELS])

@@ -30,10 +30,10 @@ class Sweep:
 
     def run(self) -> int:
         """Compute what the store lacks, draw, and print the points."""
+        from jekyllhyde.files import prepare_folder
         from jekyllhyde.lab import output
         from jekyllhyde.lab.panel import panel_of, read
         from jekyllhyde.lab.spec import Experiment
-        from jekyllhyde.planning.output import prepare_folder
 
         experiment = Experiment.from_toml(self.file)
         if self.runs is not None:

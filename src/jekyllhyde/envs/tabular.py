@@ -1,6 +1,7 @@
 """Any finite MDP as a Gymnasium environment, and Four Rooms with its map.
 
-Observations are state indices, and the episode is cut after `horizon` steps. Entering a terminal state terminates; the cut truncates, and a learner should bootstrap there.
+Observations are state indices, and the episode is cut after `horizon` steps. Entering a terminal
+state terminates; the cut truncates, and a learner should bootstrap there.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         cut = Domain.horizon
         if isinstance(mdp, str):
             domain = find_domain(mdp)
-            mdp, cut = domain.make(**options), domain.horizon
+            mdp, cut = domain(**options), domain.horizon
         else:
             refuse_others("a finite MDP", options, {})
         self.mdp, self.render_mode = mdp, render_mode
@@ -115,7 +116,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         start = check_count(state, "options['state']", 0)
         if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
             raise InputError(
-                f"options['state'] is {start}; it must be below {self.mdp.n_states} and not terminal"
+                f"options['state'] is {start}; it must be below {self.mdp.n_states} "
+                "and not terminal"
             )
         return start
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.planning.output import COLOURS
+from jekyllhyde.plotting import COLOURS
 
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 DASHES = ("solid", "dash", "dashdot", "dot", "longdash")

@@ -140,7 +140,7 @@ def locate_problem(problem: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _signature(name: str) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(DOMAINS[name].maker).parameters
+    return inspect.signature(DOMAINS[name].make).parameters
 
 
 def _complete_problem(problem: Mapping[str, Any]) -> Complete:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde import __version__
 from jekyllhyde.errors import InputError
+from jekyllhyde.files import prepare_folder
 from jekyllhyde.lab import figures, markdown, page
 from jekyllhyde.lab.draw import styles
 from jekyllhyde.lab.page import Shown
@@ -30,7 +31,6 @@ from jekyllhyde.lab.provenance import provenance
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.values import short
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.planning.output import prepare_folder
 
 MOST_POINTS = 500  # about as many as a chart is wide
 OWN = "Own experiments"

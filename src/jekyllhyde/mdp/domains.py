@@ -47,32 +47,28 @@ class Domain:
     layout: str | None = None
 
     @property
-    def maker(self) -> Callable[..., FiniteMDP]:
+    def make(self) -> Callable[..., FiniteMDP]:
         """The function that makes the MDP."""
         return pkgutil.resolve_name(self.home) if isinstance(self.home, str) else self.home
 
     @property
     def options(self) -> dict[str, Option]:
         """What the domain takes, by name."""
-        return options_of(self.maker)
+        return options_of(self.make)
 
     @property
     def about(self) -> str:
         """One line of text."""
-        return first_line(self.maker)
+        return first_line(self.make)
 
     @property
     def id(self) -> str:
         """Its name for Gymnasium: jekyllhyde/FourRooms-v0."""
         return f"{NAMESPACE}{self.name.title().replace('_', '')}-v0"
 
-    def make(self, **options: Any) -> FiniteMDP:
-        """The MDP with these options; others than it takes are refused."""
-        refuse_others(self.name, options, self.options)
-        return self.maker(**options)
-
     def __call__(self, **options: Any) -> FiniteMDP:
-        """The same as `make`."""
+        """The MDP with these options; others than the domain takes are refused."""
+        refuse_others(self.name, options, self.options)
         return self.make(**options)
 
     def draw_map(self, **options: Any) -> Any:
@@ -105,7 +101,7 @@ def known_domain(name: str) -> Domain | None:
     if references.is_reference(name):
         return _own_domain(name)
     ids = {domain.id.removeprefix(NAMESPACE): domain for domain in DOMAINS.values()}
-    return ids.get(name.removeprefix(NAMESPACE)) or (DOMAINS[name] if name in DOMAINS else None)
+    return ids.get(name.removeprefix(NAMESPACE)) or DOMAINS.get(name)
 
 
 def find_domain(name: str) -> Domain:

@@ -84,7 +84,8 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     inner = env.unwrapped
     if not hasattr(inner, "P"):
         raise InputError(
-            f"{name} has no unwrapped.P, the model that is read (its observations are {inner.observation_space})"
+            f"{name} has no unwrapped.P, the model that is read "
+            f"(its observations are {inner.observation_space})"
         )
     for field, space in (("observation", inner.observation_space), ("action", inner.action_space)):
         if not isinstance(space, Discrete):
@@ -93,7 +94,8 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
             )
     if getattr(inner, "fickle_passenger", False):
         raise InputError(
-            f"{name} with fickle_passenger=True is not what its P says; from_gymnasium cannot import it"
+            f"{name} with fickle_passenger=True is not what its P says; "
+            "from_gymnasium cannot import it"
         )
     try:
         row, successor, p, r, ends = _transitions(inner)
@@ -143,7 +145,8 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
     if len(outside):
         s, a = divmod(rows[outside[0]], n_actions)
         raise InputError(
-            f"P leads from state {s}, action {a} to {successor[outside[0]] + first:g}, which is not a state"
+            f"P leads from state {s}, action {a} to {successor[outside[0]] + first:g}, "
+            "which is not a state"
         )
     if not (p >= 0.0).all():
         s, a = divmod(rows[int(np.argmin(p >= 0.0))], n_actions)
@@ -167,7 +170,8 @@ def _first(table: Any, space: Any, what: str) -> int:
         if keys >= {first + i for i in range(int(space.n))}:
             return first
     raise InputError(
-        f"P does not have an entry for each {what}: the space has {space.n}, starting at {space.start}"
+        f"P does not have an entry for each {what}: "
+        f"the space has {space.n}, starting at {space.start}"
     )
 
 

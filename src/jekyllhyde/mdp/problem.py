@@ -37,7 +37,7 @@ def make(name: str, **options: Any) -> FiniteMDP:
     given = {key: value for key, value in options.items() if value is not None}
     domain = known_domain(name)
     if domain is not None:
-        return domain.make(**given)
+        return domain(**given)
     given.pop("convention", None)
     refuse_others(name, given, problem_options(name))
     return from_gymnasium(name, **given) if is_environment(name) else FiniteMDP.load(name)
