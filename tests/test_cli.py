@@ -422,6 +422,62 @@ def test_a_domain_of_ones_own(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "how far it goes. (default: 4)" in capsys.readouterr().out
 
 
+AGENT = """
+import numpy as np
+from jekyllhyde.agent import Agent, Episodes
+
+class Wanderer(Agent):
+    \"\"\"Acts at random.
+
+    habit : the action that it takes most often.
+    \"\"\"
+
+    name = "wanderer"
+
+    def __init__(self, env=None, *, seed=0, habit: int = 0, gamma: float = 0.5):
+        self.env, self.seed, self.habit, self.gamma = env, seed, habit, gamma
+        self.episodes, self.settings = Episodes(), {"habit": habit, "gamma": gamma}
+
+    def learn(self, total_timesteps, *, progress=None):
+        self.env.reset(seed=self.seed)
+        for _ in range(total_timesteps):
+            _, reward, terminated, truncated, _ = self.env.step(self.habit)
+            if terminated or truncated:
+                self.episodes.add(reward, 1, 0)
+                self.env.reset()
+        progress(total_timesteps)
+        return self
+
+    def predict(self, observation, deterministic=True):
+        return self.habit
+
+    def save(self, path): ...
+    def load(path, env=None): ...
+    def arrays(self): return {}
+"""
+
+
+@pytest.mark.parametrize(("problem", "gamma"), [("chain", 0.9), ("CliffWalking-v1", 0.5)])
+def test_an_agent_of_ones_own(
+    problem: str, gamma: float, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A class in a file learns step by step, on domains and on environments, with its own flags."""
+    (tmp_path / "mine.py").write_text(AGENT)
+    flags = ["--gamma", "0.9"] if problem == "chain" else []
+    status, out, _ = run(
+        capsys,
+        *["train", problem, "--agent", f"{tmp_path}/mine.py:Wanderer", *flags],
+        *["--habit", "1", "--steps", "40", "--runs", "2", "--json"],
+    )
+    report = json.loads(out)
+    assert status == 0
+    assert report["agent"] == "wanderer"
+    assert report["settings"] == {"habit": 1, "gamma": gamma}  # a model's discount is the agent's
+    assert len(report["measured"]) == 3
+    if problem == "chain":
+        assert report["measured"][1]["mean"] == pytest.approx(0.9**8)  # it always walks on
+
+
 def test_help_shows_the_values_in_force(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["train", "chain", "--convention", "paper", "--help"])
