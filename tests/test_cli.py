@@ -15,9 +15,7 @@ import jekyllhyde as jh
 from jekyllhyde import errors, intervals
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.cli import main
-from jekyllhyde.cli.listing import markdown_table
 from jekyllhyde.envs.tabular import TabularEnv
-from jekyllhyde.mdp.domains import find_domain
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -205,7 +203,7 @@ FAULTS = {
     "train CartPole-v1 --agent tabular-on-policy --steps 5": (
         "a tabular agent takes Discrete spaces"
     ),
-    "list nothing": "name is 'nothing'",
+    "list nothing": "agent is 'nothing'",
     "figure 99z": "figure is '99z'",
     "figure 7a --runs 0": "runs is 0",
 }
@@ -382,9 +380,13 @@ def test_list_shows_what_one_name_takes(capsys: pytest.CaptureFixture[str]) -> N
     assert "epsilon" not in report["options"]
 
 
-def test_the_documentation_has_the_table_of_options() -> None:
-    table = markdown_table(find_domain("garnet").options)
-    assert "| `n_states` | `50` | \\|S\\|, the number of states. |" in table.splitlines()
+def test_the_documentation_has_the_tables_of_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """After a change of options: jh list --markdown > docs/options.md."""
+    page = Path(__file__).parent.parent / "docs" / "options.md"
+    status, out, _ = run(capsys, "list", "--markdown")
+    assert status == 0
+    assert out == page.read_text()
+    assert "| `n_states` | `50` | &#124;S&#124;, the number of states. |" in out.splitlines()
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -492,7 +494,7 @@ def measured(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
     status, out, _ = run(capsys, "train", *arguments, "--json")
     assert status == 0
     report = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    return report["measured"]  # type: ignore[no-any-return]
+    return report["measured"]
 
 
 def test_seeds_do_not_share_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

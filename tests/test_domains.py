@@ -305,7 +305,7 @@ def test_options_come_from_the_makers_signature_and_docstring() -> None:
     assert options["connectivity"] == Option(
         "connectivity", int, 2, "successors per state and action."
     )
-    assert options["goal"].choices == (int,)
+    assert options["goal"].kinds == (int,)
     for domain in DOMAINS.values():
         assert domain.about
         assert all(option.about for option in domain.options.values()), domain.name

@@ -54,11 +54,11 @@ def test_fields_of_a_class() -> None:
     assert list(options) == ["eta", "rule", "width", "price", "plain", "lam"]
     assert options["eta"] == Option("eta", float, 0.5, "Step size of the actor.")
     assert options["rule"].about == "of the update"
-    assert options["rule"].choices[0] is str
+    assert options["rule"].kinds[0] is str
     assert options["width"] == Option("width", tuple[int, ...], (8, 8), "the critic's")
-    assert options["width"].choices == (tuple[int, ...],)
+    assert options["width"].kinds == (tuple[int, ...],)
     assert options["price"] == Option("price", str, None, "")  # a type that cannot be read
-    assert options["plain"].choices == (int,)
+    assert options["plain"].kinds == (int,)
     assert options["lam"].about == "entropy weight"
 
 
@@ -66,7 +66,7 @@ def test_keywords_of_a_class() -> None:
     options = options_of(Agent)
     assert list(options) == ["env", "gamma", "lam"]
     assert options["gamma"] == Option("gamma", float, 0.9, "discount, and entropy weight.")
-    assert options["lam"].choices == (float,)
+    assert options["lam"].kinds == (float,)
 
 
 def test_a_function_without_annotations() -> None:

@@ -31,74 +31,58 @@ class Option(NamedTuple):
     about: str = ""
 
     @property
-    def choices(self) -> tuple[Any, ...]:
+    def kinds(self) -> tuple[Any, ...]:
         """The types that a value may have, None left out."""
-        members = typing.get_args(self.kind)
-        is_union = members and typing.get_origin(self.kind) is not tuple
-        return tuple(
-            one for one in (members if is_union else (self.kind,)) if one is not type(None)
-        )
+        is_union = typing.get_origin(self.kind) not in (None, tuple)
+        members = typing.get_args(self.kind) if is_union else (self.kind,)
+        return tuple(member for member in members if member is not type(None))
 
 
 def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
     """The options of a function or a class by name, in order."""
-    kinds, texts = _kinds(thing), _texts(thing)
+    kinds: dict[str, Any] = {}
+    texts: dict[str, str] = {}
+    for owner in _owners(thing):
+        for match in _TEXT.finditer(inspect.getdoc(owner) or ""):
+            texts |= dict.fromkeys(match["names"].split(", "), match["text"])
+        texts |= _field_texts(owner)
+        for name, annotation in inspect.get_annotations(owner).items():
+            # a name that only type checkers import, and a class variable, are no option's type
+            with contextlib.suppress(NameError, TypeError):
+                alone = SimpleNamespace(__annotations__={name: annotation})
+                kinds |= typing.get_type_hints(alone, vars(sys.modules[owner.__module__]))
     return {
         name: Option(
-            name, kinds.get(name, str if default is None else type(default)), default, text
+            name,
+            kinds.get(name, str if default is None else type(default)),
+            default,
+            " ".join(texts.get(name, "").split()),
         )
         for name, default in _defaults(thing).items()
-        for text in [texts.get(name, "")]
     }
+
+
+def _owners(thing: Any) -> list[Any]:
+    """Where options stand: a function, or a class with its bases and their `__init__`."""
+    bases = reversed(thing.__mro__[:-1]) if isinstance(thing, type) else ()
+    return [one for base in bases for one in (base, vars(base).get("__init__")) if one] or [thing]
 
 
 def _defaults(thing: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(thing):
         return {field.name: field.default for field in dataclasses.fields(thing) if field.init}
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(thing).parameters.values()
     return {
-        one.name: None if one.default is one.empty else one.default
-        for one in parameters
-        if one.kind not in variable
+        name: None if parameter.default is parameter.empty else parameter.default
+        for name, parameter in inspect.signature(thing).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }
 
 
-def _owners(thing: Any) -> list[Any]:
-    """Where annotations stand: a function, or a class with its bases and their `__init__`."""
-    if not isinstance(thing, type):
-        return [thing]
-    bases = [base for base in reversed(thing.__mro__) if base is not object]
-    return [owner for base in bases for owner in (base, vars(base).get("__init__")) if owner]
-
-
-def _kinds(thing: Any) -> dict[str, Any]:
-    kinds: dict[str, Any] = {}
-    for owner in _owners(thing):
-        names = vars(sys.modules[owner.__module__])
-        for name, annotation in inspect.get_annotations(owner).items():
-            # a name that only type checkers import, and a class variable, are no option's type
-            with contextlib.suppress(NameError, TypeError):
-                alone = SimpleNamespace(__annotations__={name: annotation})
-                kinds |= typing.get_type_hints(alone, names)
-    return kinds
-
-
-def _texts(thing: Any) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for owner in _owners(thing):
-        for match in _TEXT.finditer(inspect.getdoc(owner) or ""):
-            texts |= dict.fromkeys(match["names"].split(", "), match["text"])
-        if isinstance(owner, type):
-            texts |= _field_texts(owner)
-    return {name: " ".join(text.split()) for name, text in texts.items()}
-
-
-def _field_texts(cls: type) -> dict[str, str]:
+def _field_texts(owner: Any) -> dict[str, str]:
     """The strings below the fields of a class, and the comments beside or above them."""
     try:
-        source = textwrap.dedent(inspect.getsource(cls))
-    except (OSError, TypeError):  # a class without a source
+        source = textwrap.dedent(inspect.getsource(owner))
+    except (OSError, TypeError):  # it was made without a source
         return {}
     texts, lines = {}, ["", *source.splitlines()]
     body: list[ast.stmt] = ast.parse(source).body[0].body  # type: ignore[attr-defined]

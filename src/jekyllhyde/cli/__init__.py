@@ -15,6 +15,7 @@ from jekyllhyde.cli.store import StoreCommand
 from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
 from jekyllhyde.errors import InputError
+from jekyllhyde.registry import shell_name
 
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
@@ -61,7 +62,7 @@ def parse(arguments: list[str]) -> Any:
         return_unknown_args=True,
     )
     if unknown:
-        agent = f" --agent {command.agent_name}" if name == "train" else ""
+        agent = f" --agent {shell_name(command.setup.record.name)}" if name == "train" else ""
         told = f"jh {' '.join(arguments[: 1 if completed is None else 2])}{agent}"
         raise InputError(
             f"{unknown[0]} is given, but {told} does not take it; add --help to see what it takes"

@@ -10,28 +10,40 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.options import Option
-from jekyllhyde.registry import class_name, python_name
+from jekyllhyde.registry import class_name
 
 Options = Mapping[str, Option]
 
 
+@dataclasses.dataclass(frozen=True)
+class ProblemCommand:
+    """What the commands on a problem share."""
+
+    problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
+    """A domain (jh list), one of your own, file.py:name, a Gymnasium id such as Taxi-v4, or a file
+    written by FiniteMDP.save.
+    """
+    out: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: none)")] = None
+    """Folder for a Parquet table, a picture, and what else the command writes."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+
+
 def value_of(flag: str, arguments: Sequence[str]) -> str | None:
     """The value of a flag among the arguments, None where it is not given."""
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        name, equals, value = argument.partition("=")
-        if name == f"--{flag}":
-            return value if equals else following
-    return None
+    words = [word for argument in arguments for word in argument.split("=", 1)]
+    return dict(zip(words, [*words[1:], ""], strict=True)).get(f"--{flag}")
 
 
 def first_argument(command: str, arguments: Sequence[str]) -> str | None:
-    """The problem, which comes first; None where only help is asked for."""
+    """The problem, which comes first; None where there is none, or only help is asked for."""
     if arguments and not arguments[0].startswith("-"):
         return arguments[0]
     if not arguments or {"-h", "--help"} & set(arguments):
@@ -42,7 +54,7 @@ def first_argument(command: str, arguments: Sequence[str]) -> str | None:
     )
 
 
-def with_flags(command: type, groups: Mapping[str, Options]) -> type:
+def with_flags(command: type, groups: Mapping[str, Options]) -> Any:
     """The command with groups of flags by their titles."""
     taken = {field.name for field in dataclasses.fields(command)}
     added: list[tuple[str, Any, Any]] = []
@@ -59,36 +71,33 @@ def with_flags(command: type, groups: Mapping[str, Options]) -> type:
 
 def given(command: Any) -> dict[str, Any]:
     """The values of all flags that were given, by name."""
-    values: dict[str, Any] = {}
-    for field in dataclasses.fields(command):
-        group = getattr(command, field.name)
-        if field.name.startswith("flags_"):
-            for flag in dataclasses.fields(group):
-                value = getattr(group, flag.name)
-                values |= {} if value == flag.default else {flag.name: value}
-    return values
+    groups = [group for name, group in vars(command).items() if name.startswith("flags_")]
+    return {
+        flag.name: value
+        for group in groups
+        for flag in dataclasses.fields(group)
+        if (value := getattr(group, flag.name)) != flag.default
+    }
 
 
 def shown(value: Any) -> str:
     """A default as the help says it; a record by its name."""
-    if value is None:
-        return "none"
     if isinstance(value, tuple):
         return " ".join(map(str, value))
     is_plain = isinstance(value, (str, int, float))
-    return str(value) if is_plain else python_name(class_name(type(value)))
+    return str(value) if is_plain else "none" if value is None else class_name(type(value))
 
 
 def _flag(option: Option) -> tuple[str, Any, Any]:
     """The flag's field: a switch for true or false, else a value that is None where not given."""
     if isinstance(option.default, bool):
         return option.name, Annotated[bool, tyro.conf.arg(help=option.about)], option.default
-    kinds = [one for one in option.choices if typing.get_origin(one) is tuple]
-    kinds += [one for one in (str, float, int) if one in option.choices]
-    kind = [*kinds, str][0]
+    lists = [kind for kind in option.kinds if typing.get_origin(kind) is tuple]
+    kind: Any = [*lists, *(one for one in (str, float, int) if one in option.kinds), str][0]
+    (word,) = typing.get_args(kind)[:1] or [kind]
     about = tyro.conf.arg(
         help=option.about,
         help_behavior_hint=f"(default: {shown(option.default)})",
-        metavar="INT ..." if isinstance(option.default, tuple) else kind.__name__.upper(),
+        metavar=word.__name__.upper() + " ..." * len(lists),
     )
     return option.name, Annotated[kind | None, about], None

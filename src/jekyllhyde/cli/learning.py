@@ -1,83 +1,36 @@
-"""The three ways in which `jh train` learns: tables on a known model, networks on a known model
-(all runs in one compiled call), and any agent step by step on an environment.
-"""
+"""The three ways in which `jh train` learns; their keywords are flags."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from gymnasium.spaces import Discrete
 
 from jekyllhyde import intervals
-from jekyllhyde.agent import AgentRecord
-from jekyllhyde.cli.learners import make_agent, values_in_force
+from jekyllhyde.agent import AGENTS, AgentRecord
+from jekyllhyde.cli.learners import make_agent, settings_of
 from jekyllhyde.cli.show import Progress
+from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.domains import Domain, known_domain
-from jekyllhyde.registry import shell_name
+from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.mdp.gym_import import from_gymnasium, make_environment
+from jekyllhyde.mdp.problem import is_environment, make
 from jekyllhyde.tabular import train_files
 
-if TYPE_CHECKING:
-    from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-
-TICKS = 1000  # of the progress bar where a share is reported
 LAST = 100  # episodes whose mean return is shown
 CORE_RATE = 1000.0  # steps per second of J&H on one core, and on an H200 by number of runs
 GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
 
 
-@dataclass(frozen=True)
-class OnModel:
-    """How long tables are learned on a known model."""
-
-    trajectories: int = 10_000
-    """Trajectories per run."""
-    runs: int = 10
-    """Independent runs, on each MDP."""
-    target: float | None = None
-    """Stop a run once its normalized return exceeds this."""
-    mdps: int = 1
-    """Random MDPs, seeds mdp-seed, mdp-seed + 1, ..."""
-    mdp_seed: int = 0
-    """Which random MDP."""
-
-
-@dataclass(frozen=True)
-class InOneCall:
-    """How long networks are trained on a known model."""
-
-    episodes: int = 500
-    """Training episodes per run."""
-    runs: int = 10
-    """Independent runs, in one compiled call."""
-    device: str | None = None
-    """cpu or gpu; JAX's own choice by default."""
-    mdp_seed: int = 0
-    """Which random MDP."""
-
-
-@dataclass(frozen=True)
-class StepByStep:
-    """How long an agent learns in an environment."""
-
-    steps: int = 100_000
-    """Environment steps per run."""
-    runs: int = 10
-    """Independent runs."""
-    mdp_seed: int = 0
-    """Which random MDP."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is learned: the problem with its options, the agent with its own, and from which seed.
-
-    announce : called once all is checked, before the work begins.
+class Task(NamedTuple):
+    """What is learned: the problem with its options, and by whom, with hers; `announce` is called
+    when all is checked, before the work begins.
     """
 
     problem: str
@@ -85,143 +38,171 @@ class Task:
     record: AgentRecord
     settings: dict[str, Any]
     seed: int
-    folder: Path | None
     announce: Callable[[], None]
 
-    @property
-    def domain(self) -> Domain | None:
-        """The domain that the problem is, if it is one."""
-        return known_domain(self.problem)
-
-    def mdp(self, number: int) -> FiniteMDP:
+    def mdp(self, seed: int) -> FiniteMDP:
         """The model; of a random domain, the one with this seed."""
-        from jekyllhyde.mdp.problem import make
+        domain = known_domain(self.problem)
+        drawn = {"seed": seed} if domain is not None and domain.random else {}
+        return make(self.problem, **self.options, **drawn)
 
-        is_random = self.domain is not None and self.domain.random
-        return make(self.problem, **self.options, **({"seed": number} if is_random else {}))
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of it: rows of the table, and what is said below it."""
+class Outcome(NamedTuple):
+    """What came of it: rows of the table, what is said below it, and how it is written."""
 
     runs: int
     measured: list[dict[str, Any]]
     work: str
     settings: dict[str, Any]
-    files: list[str]
-    failures: dict[int, str] = field(default_factory=dict)
-    notes: dict[str, Any] = field(default_factory=dict)
+    write: Callable[[Path], list[str]]
+    failures: Mapping[int, str] = MappingProxyType({})
+    note: str = ""
 
 
-def learn_on_model(task: Task, work: OnModel) -> Outcome:
-    """Tables on a known model, all runs at once, evaluated exactly."""
+def choose_way(record: AgentRecord, problem: str) -> Callable[..., Outcome]:
+    """Known models are learned as such, by the agents that can."""
+    if is_environment(problem) or not (record.tabular or record.name in AGENTS):
+        return learn_step_by_step
+    return learn_on_model if record.tabular else train_in_one_call
+
+
+def has_finite_spaces(problem: str) -> bool:
+    """Whether observations and actions are Discrete."""
+    if not is_environment(problem):
+        return True
+    env = make_environment(problem)
+    env.close()
+    return all(isinstance(one, Discrete) for one in (env.observation_space, env.action_space))
+
+
+def learn_on_model(
+    task: Task,
+    trajectories: int = 10_000,
+    runs: int = 10,
+    target: float | None = None,
+    mdps: int = 1,
+    mdp_seed: int = 0,
+) -> Outcome:
+    """Tables on a known model, all runs at once, evaluated exactly.
+
+    trajectories : trajectories per run.
+    runs : independent runs, on each MDP.
+    target : stop a run once its normalized return exceeds this.
+    mdps : random MDPs, with the seeds mdp-seed, mdp-seed + 1, ...
+    mdp_seed : which random MDP.
+    """
     from jekyllhyde.tabular.learn import learn
 
-    runs, count = check_count(work.runs, "runs", 1), check_count(work.mdps, "mdps", 1)
-    trajectories = check_count(work.trajectories, "trajectories", 1)
+    check_count(trajectories, "trajectories", 1)
     agent = make_agent(task.record, None, task.seed, task.settings)
-    first = check_count(work.mdp_seed, "mdp_seed", 0)
-    mdps = [task.mdp(first + i) for i in range(count)]
+    first = check_count(mdp_seed, "mdp_seed", 0)
+    problems = [task.mdp(first + i) for i in range(check_count(mdps, "mdps", 1))]
+    check_count(runs, "runs", 1)
     task.announce()
-    with Progress(count * runs * trajectories, task.problem) as advance:
+    with Progress(mdps * runs * trajectories, task.problem) as bar:
         result = learn(
-            mdps,
+            problems,
             agent,
             trajectories=trajectories,
             runs=runs,
             seed=task.seed,
-            target=work.target,
-            progress=advance,
+            target=target,
+            progress=bar,
         )
-    curves = {"global": result.J_norm, "jekyll": result.J_norm_jekyll}
     measured = [
-        row(f"J_norm {name}", train_files.last_known(values)[:, -1])
-        for name, values in curves.items()
+        row("J_norm global", train_files.last_known(result.J_norm)[:, -1]),
+        row("J_norm jekyll", train_files.last_known(result.J_norm_jekyll)[:, -1]),
     ]
-    if work.target is not None:
-        measured.append(row(f"trajectories to {work.target:g}", result.time_to(work.target)))
-        censored, lo, hi = intervals.share(result.censored(work.target))
-        measured.append(row("share censored", censored) | {"lo": float(lo), "hi": float(hi)})
+    if target is not None:
+        measured.append(row(f"trajectories to {target:g}", result.time_to(target)))
+        measured.append(row("share censored", result.censored(target)))
     return Outcome(
         runs=result.runs,
         measured=measured,
         work=f"{int(result.steps.max(axis=1).sum())} steps",
-        settings=values_in_force(agent.settings),
-        files=[] if task.folder is None else train_files.write(result, task.folder),
+        settings=settings_of(agent),
+        write=lambda folder: train_files.write(result, folder),
         failures=result.failures,
     )
 
 
-def train_in_one_call(task: Task, work: InOneCall) -> Outcome:
-    """Networks on a known model, all runs in one compiled call, scored exactly."""
+def train_in_one_call(
+    task: Task, episodes: int = 500, runs: int = 10, device: str | None = None, mdp_seed: int = 0
+) -> Outcome:
+    """Networks on a known model, all runs in one compiled call, scored exactly.
+
+    episodes : training episodes per run.
+    runs : independent runs.
+    device : cpu or gpu; JAX's own choice by default.
+    mdp_seed : which random MDP.
+    """
     from jekyllhyde import deep
     from jekyllhyde.deep import output
 
-    hyperparameters = dict(task.settings)
-    config = deep.configure(
-        task.record.name,
-        hyperparameters.pop("config", "recommended"),
-        level=task.options.get("level", 1),
-        **hyperparameters,
-    )
-    mdp, runs = task.mdp(work.mdp_seed), check_count(work.runs, "runs", 1)
-    horizon = Domain.horizon if task.domain is None else task.domain.horizon
-    check_count(work.episodes, "episodes", 10)
+    domain, mdp = known_domain(task.problem), task.mdp(mdp_seed)
+    settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
+    check_count(runs, "runs", 1)
+    check_count(episodes, "episodes", 10)
     task.announce()
-    with Progress(TICKS, f"{shell_name(task.record.name)} on {mdp.name}") as advance:
+    with Progress(runs * episodes, task.problem) as bar:
         result = deep.train(
             mdp,
             task.record.name,
             seeds=runs,
-            episodes=work.episodes,
-            config=config,
+            episodes=episodes,
+            config=deep.configure(task.record.name, **settings),
             seed=task.seed,
-            device=work.device,
-            horizon=horizon,
-            progress=_ticks(advance),
+            device=device,
+            horizon=Domain.horizon if domain is None else domain.horizon,
+            progress=bar,
         )
     solved = result.solved()
+    reached = result.episode[solved.argmax(1)][solved.any(1)]
     measured = [
         row("undiscounted score, ten episodes", result.score[:, -1]),
         row("undiscounted score, exact", result.exact_score[:, -1]),
         row("undiscounted score of the optimum", result.optimum),
-        row("share of runs within 0.5 of it", solved[:, -1].mean()),
+        row("share of runs within 0.5 of it", solved[:, -1]),
+        row("first there, episodes", reached),
+        row("runs that diverged", result.diverged.sum()),
     ]
-    if solved.any():
-        reached = result.episode[solved.argmax(1)][solved.any(1)]
-        measured.append(row("first there, episodes", reached))
-    rooms = None if task.domain is None else task.domain.draw_map(**task.options)
+    layout = None if domain is None else domain.draw_map(**task.options)
     return Outcome(
         runs=runs,
-        measured=[*measured, row("runs that diverged", result.diverged.sum())],
+        measured=measured,
         work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
-        settings=values_in_force(result.config),
-        files=[] if task.folder is None else output.write(result, task.folder, rooms),
-        notes={"device": device_sentence(result.device, runs)},
+        settings=settings_of(SimpleNamespace(settings=result.config)),
+        write=lambda folder: output.write(result, folder, layout),
+        note=device_sentence(result.device, runs),
     )
 
 
-def learn_step_by_step(task: Task, work: StepByStep) -> Outcome:
-    """One agent per run, step by step on the environment."""
-    runs, steps = check_count(work.runs, "runs", 1), check_count(work.steps, "steps", 1)
+def learn_step_by_step(
+    task: Task, steps: int = 100_000, runs: int = 10, mdp_seed: int = 0
+) -> Outcome:
+    """One agent per run, step by step on the environment.
+
+    steps : environment steps per run.
+    runs : independent runs.
+    mdp_seed : which random MDP.
+    """
 
     def learner(run: int) -> Any:
-        env = _environment(task, work)
-        return make_agent(task.record, env, run_seed(task.seed, run), task.settings)
+        return make_agent(task.record, make_env(), run_seed(task.seed, run), task.settings)
 
-    agent = learner(0)
-    settings = values_in_force(getattr(agent, "settings", None))
-    mdp = _model(task, work, settings.get("gamma", 0.99))
-    episodes, J = [], []
+    make_env, mdp = _environment(task, mdp_seed)
+    agent, episodes, J = learner(0), [], []
+    settings = settings_of(agent)
+    mdp = mdp or _model(task.problem, settings.get("gamma", 0.99))
+    check_count(steps, "steps", 1)
+    check_count(runs, "runs", 1)
     task.announce()
-    with Progress(runs * steps, task.problem) as advance:
+    with Progress(runs * steps, task.problem) as bar:
         for run in range(runs):
             agent = learner(run) if run else agent
-            agent.learn(steps, progress=advance)
+            agent.learn(steps, progress=bar)
             episodes.append(agent.episodes)
-            if mdp is not None:
-                J.append(mdp.evaluate(greedy(agent, mdp.n_states)).J)
+            J += [] if mdp is None else [mdp.evaluate(greedy(agent, mdp.n_states)).J]
     last = [np.mean(one.returns[-LAST:]) if len(one) else np.nan for one in episodes]
     measured = [row(f"undiscounted return, last {LAST} episodes", last)]
     if mdp is not None:
@@ -232,35 +213,27 @@ def learn_step_by_step(task: Task, work: StepByStep) -> Outcome:
         measured=measured,
         work=f"{runs * steps} steps",
         settings=settings,
-        files=[] if task.folder is None else train_files.write_episodes(episodes, task.folder),
+        write=lambda folder: train_files.write_episodes(episodes, folder),
     )
 
 
 def run_seed(seed: int, run: int) -> int:
-    """The seed of a run, from (seed, run): no two runs of different seeds share it."""
-    sequence = np.random.SeedSequence((check_count(seed, "seed", 0), run))
-    return int(sequence.generate_state(1)[0])
+    """The seed of a run, from (seed, run): runs of different seeds do not share it."""
+    return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
 
 
-def _environment(task: Task, work: StepByStep) -> Any:
-    from jekyllhyde.envs.tabular import TabularEnv
-    from jekyllhyde.mdp.gym_import import make_environment
-    from jekyllhyde.mdp.problem import is_environment
-
+def _environment(task: Task, mdp_seed: int) -> tuple[Callable[[], Any], FiniteMDP | None]:
+    """How the environment is made, and the model that it is made from."""
     if is_environment(task.problem):
-        return make_environment(task.problem)
-    return TabularEnv(task.mdp(work.mdp_seed), task.domain.horizon if task.domain else None)
+        return lambda: make_environment(task.problem), None
+    domain, mdp = known_domain(task.problem), task.mdp(mdp_seed)
+    return lambda: TabularEnv(mdp, None if domain is None else domain.horizon), mdp
 
 
-def _model(task: Task, work: StepByStep, gamma: float) -> FiniteMDP | None:
-    """The model of the environment, None where it has none and so no exact value."""
-    from jekyllhyde.mdp.gym_import import from_gymnasium
-    from jekyllhyde.mdp.problem import is_environment
-
+def _model(problem: str, gamma: float) -> FiniteMDP | None:
     try:
-        is_foreign = is_environment(task.problem)
-        return from_gymnasium(task.problem, gamma) if is_foreign else task.mdp(work.mdp_seed)
-    except InputError:
+        return from_gymnasium(problem, gamma)
+    except InputError:  # without a model there is no exact value
         return None
 
 
@@ -269,34 +242,25 @@ def greedy(agent: Any, n_states: int) -> Floats:
     have added.
     """
     states, actions = agent.env.observation_space, agent.env.action_space
-    chosen = [int(agent.predict(int(states.start) + s)) for s in range(int(states.n))]
-    padded = np.append(chosen, np.full(n_states - len(chosen), int(actions.start)))
-    return np.eye(int(actions.n))[padded.astype(int) - int(actions.start)]
+    chosen = [int(agent.predict(int(states.start) + s) - actions.start) for s in range(states.n)]
+    return np.eye(int(actions.n))[chosen + [0] * (n_states - len(chosen))]
 
 
-def row(quantity: str, values: ArrayLike | Floats | Ints) -> dict[str, Any]:
-    """A line of the table: a number, or the mean of runs with its bootstrap interval, which one run
-    alone has not.
+def row(quantity: str, values: Any) -> dict[str, Any]:
+    """A line of the table: a number; the share of flags, with its exact interval; or the mean of
+    runs with its bootstrap interval, which one run alone has not.
     """
-    samples = np.asarray(values, dtype=np.float64)
-    line: dict[str, Any] = {"quantity": quantity, "mean": float(samples.mean())}
-    if samples.size == 1:
-        return line | {"lo": None, "hi": None, "median": line["mean"] if samples.ndim else None}
-    _, lo, hi = intervals.summarize(samples, "mean")
-    return line | {"lo": float(lo), "hi": float(hi), "median": float(np.median(samples))}
-
-
-def _ticks(advance: Callable[[int], None]) -> Callable[[float], None]:
-    """A callback for shares that moves a bar of TICKS."""
-    done = 0
-
-    def progress(share: float) -> None:
-        nonlocal done
-        now = int(share * TICKS)
-        advance(max(0, now - done))
-        done = max(now, done)
-
-    return progress
+    samples = np.asarray(values)
+    is_flags = samples.dtype == bool
+    numbers: dict[str, Any] = dict.fromkeys(("mean", "lo", "hi", "median"))
+    if samples.size > 1:
+        ends = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
+        numbers |= dict(zip(numbers, map(float, ends), strict=False))
+    elif samples.size == 1:
+        numbers["mean"] = float(samples.mean())
+    if samples.size and samples.ndim and not is_flags:
+        numbers["median"] = float(np.median(samples))
+    return {"quantity": quantity, **numbers}
 
 
 def device_sentence(used: str, runs: int) -> str:
@@ -305,10 +269,6 @@ def device_sentence(used: str, runs: int) -> str:
     """
     cores = min(runs, os.cpu_count() or 1)
     gpu = np.interp(np.log(runs), np.log(list(GPU_RATES)), list(GPU_RATES.values()))
-    cpu = CORE_RATE * cores
-    faster = (
-        f"an H200 GPU is about {gpu / cpu:.0f} times as fast as"
-        if gpu > 1.5 * cpu
-        else "an H200 GPU is no faster than"
-    )
-    return f"device: {used}; for {runs} runs {faster} {cores} CPU cores"
+    ratio = gpu / (CORE_RATE * cores)
+    faster = f"is about {ratio:.0f} times as fast as" if ratio > 1.5 else "is no faster than"
+    return f"device: {used}; for {runs} runs an H200 GPU {faster} {cores} CPU cores"

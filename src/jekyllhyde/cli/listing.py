@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import pkgutil
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
@@ -14,7 +13,6 @@ from jekyllhyde.agent import AGENTS, find_agent
 from jekyllhyde.cli.flags import shown
 from jekyllhyde.cli.learners import agent_options
 from jekyllhyde.cli.show import show_json, show_table
-from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, known_domain
 from jekyllhyde.options import Option
 from jekyllhyde.registry import shell_name
@@ -48,50 +46,57 @@ class List:
     """A domain or an agent."""
     json: bool = False
     """Print one JSON object instead of the tables."""
+    markdown: bool = False
+    """Print the documentation's page of options instead."""
 
     def run(self) -> int:
         """Everything, or what one name takes."""
         if self.name is not None:
             self.show_options(self.name)
-            return 0
-        domains = {
-            name: {
-                "about": domain.about,
-                "id": domain.id,
-                "horizon": domain.horizon,
-                "options": {key: option.default for key, option in domain.options.items()},
+        elif self.markdown:
+            print(options_page(), end="")
+        elif self.json:
+            agents = {name: record.about for name, record in AGENTS.items()}
+            domains = {
+                name: {
+                    "about": domain.about,
+                    "id": domain.id,
+                    "horizon": domain.horizon,
+                    "options": {key: option.default for key, option in domain.options.items()},
+                }
+                for name, domain in DOMAINS.items()
             }
-            for name, domain in DOMAINS.items()
-        }
-        agents = {name: record.about for name, record in AGENTS.items()}
-        names = known_names()
-        if self.json:
-            show_json({"domains": domains, "agents": agents, **names})
-            return 0
-        rows = [
-            {"domain": name, "id": info["id"], "horizon": info["horizon"], "about": info["about"]}
-            for name, info in domains.items()
-        ]
-        show_table("domains (or a Gymnasium id, a file, or file.py:name)", rows)
-        rows = [{"agent": shell_name(name), "about": about} for name, about in agents.items()]
-        show_table("agents (or file.py:Name)", rows)
-        for title, known in names.items():
-            print(f"{title}: {', '.join(known)}")
-        print("jh list NAME says what a domain or an agent takes")
+            show_json({"domains": domains, "agents": agents, **known_names()})
+        else:
+            show_everything()
         return 0
 
     def show_options(self, name: str) -> None:
         """What a domain or an agent takes."""
         about, options = described(name)
+        rows = [
+            {"option": option.name, "default": shown(option.default), "about": option.about}
+            for option in options.values()
+        ]
         if self.json:
             listed = {key: option._asdict() for key, option in options.items()}
             show_json({"name": name, "about": about, "options": listed})
-            return
-        rows = [
-            {"option": key, "default": shown(option.default), "about": option.about}
-            for key, option in options.items()
-        ]
-        show_table(f"{name}: {about}", rows or [{"option": "none"}])
+        else:
+            show_table(f"{name}: {about}", rows or [{"option": "none"}])
+
+
+def show_everything() -> None:
+    """The tables of domains and agents, and the names of all else."""
+    rows: list[dict[str, Any]] = [
+        {"domain": one.name, "id": one.id, "horizon": one.horizon, "about": one.about}
+        for one in DOMAINS.values()
+    ]
+    show_table("domains (or a Gymnasium id, a file, or file.py:name)", rows)
+    rows = [{"agent": shell_name(one.name), "about": one.about} for one in AGENTS.values()]
+    show_table("agents (or file.py:Name)", rows)
+    for title, names in known_names().items():
+        print(f"{title}: {', '.join(names)}")
+    print("jh list NAME says what a domain or an agent takes")
 
 
 def known_names() -> dict[str, list[str]]:
@@ -99,8 +104,7 @@ def known_names() -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for title, home in REGISTRIES.items():
         with contextlib.suppress(ImportError, AttributeError):
-            registry: Iterable[str] = pkgutil.resolve_name(home)
-            names[title] = [shell_name(name) for name in registry]
+            names[title] = list(map(shell_name, pkgutil.resolve_name(home)))
     return names | {"schedules": list(SCHEDULES), "conventions": list(CONVENTIONS)}
 
 
@@ -109,17 +113,21 @@ def described(name: str) -> tuple[str, dict[str, Option]]:
     domain = known_domain(name)
     if domain is not None:
         return domain.about, domain.options
-    if name not in AGENTS and ".py:" not in name:
-        known = ", ".join([*DOMAINS, *map(shell_name, AGENTS)])
-        raise InputError(f"name is {name!r}; it must be one of {known}")
     record = find_agent(name)
     return record.about, agent_options(record, {})
 
 
-def markdown_table(options: Mapping[str, Option]) -> str:
-    """The documentation's table of options, as Markdown."""
-    rows = []
-    for name, option in options.items():
-        about = option.about.replace("|", "\\|")
-        rows.append(f"| `{name}` | `{shown(option.default)}` | {about} |")
-    return "\n".join(["| option | default | |", "| --- | --- | --- |", *rows]) + "\n"
+def options_page() -> str:
+    """The documentation's page of options, as Markdown."""
+    page = [
+        "# Options\n\nAs flags, with dashes: `--n-states`. `jh list --markdown` made this page."
+    ]
+    for name in [*DOMAINS, *AGENTS]:
+        about, options = described(name)
+        rows = (
+            f"| `{option.name}` | `{shown(option.default)}` | {option.about.replace('|', '&#124;')} |"
+            for option in options.values()
+        )
+        head = f"## {shell_name(name)}\n\n{about}\n\n| option | default | |\n| --- | --- | --- |"
+        page.append("\n".join([head, *rows]))
+    return "\n\n".join(page) + "\n"

@@ -7,6 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from jekyllhyde.agent import AGENTS, AgentRecord, Episodes
+from jekyllhyde.options import Option, options_of
+
+CONFIG = Option("config", str, "recommended", "recommended, published or paper.")
 
 
 def contract_class(record: AgentRecord) -> Any:
@@ -23,7 +26,7 @@ class OldTabular:
     """A tabular agent."""
 
     def __init__(self, cls: Any) -> None:
-        self.settings_type = cls
+        self.settings_type, self.keywords = cls, options_of(cls)
 
     def __call__(self, env: Any = None, *, seed: int = 0, **chosen: Any) -> Any:
         """The agent, taught to learn as the contract says."""
@@ -48,6 +51,7 @@ class OldDeep:
 
         self.name = record.name
         self.settings_type = type(configure(record.name))
+        self.keywords = {"config": CONFIG, **options_of(self.settings_type)}
 
     def __call__(self, env: Any = None, *, seed: int = 0, **chosen: Any) -> Any:
         """The agent, or its settings alone."""

@@ -6,89 +6,53 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from jekyllhyde.cli.flags import first_argument, given, with_flags
-from jekyllhyde.cli.show import Progress, show_json, show_table
-from jekyllhyde.errors import InputError, need
+from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
+from jekyllhyde.cli.show import Progress, prepare_out, show_json, show_table
+from jekyllhyde.errors import InputError
+from jekyllhyde.options import options_of
 
 if TYPE_CHECKING:
     from jekyllhyde.mdp.finite import FiniteMDP
     from jekyllhyde.planning.run import PlanRun
-    from jekyllhyde.theory import Check
-
-NONE = tyro.conf.arg(help_behavior_hint="(default: none)")
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(ProblemCommand):
     """Run exact policy updates on a known model and show how the return grows.
 
     `jh plan PROBLEM --help` says what the problem takes.
     """
-
-    problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
-    """A domain (jh list), one of your own, file.py:name, a Gymnasium id with a known model such as
-    FrozenLake-v1, or a file written by FiniteMDP.save.
-    """
-    parametrization: str = "softmax"
-    """How theta gives pi: direct or softmax."""
-    density: tuple[str, ...] = ("pg",)
-    """Where pi is updated, d_t: pg, undiscounted, uniform, mixture; several of them make several
-    runs, compared.
-    """
-    o: Annotated[str | None, NONE] = None
-    """Off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5."""
-    eta: str = "1"
-    """Step size eta_t of the actor: a number or a schedule."""
-    lam: float = 0.0
-    """Entropy weight lambda (softmax)."""
-    updates: int = 1000
-    """Number of updates, at most."""
-    target: Annotated[float | None, NONE] = None
-    """Stop once the normalized return exceeds this."""
-    convention: str = "published"
-    """published (as the figures were made) or paper (the text, literally)."""
-    check: bool = False
-    """Check the theory's conditions, theorems and bounds on every run."""
-    out: Annotated[Path | None, NONE] = None
-    """Folder for plan.parquet and plan.png."""
-    json: bool = False
-    """Print one JSON object instead of the table."""
 
     @classmethod
     def completed(cls, arguments: Sequence[str]) -> type:
         """The command with the options of the problem that the arguments name."""
         from jekyllhyde.mdp.problem import problem_options
 
-        problem = first_argument("plan", arguments)
-        return cls if problem is None else with_flags(cls, {problem: problem_options(problem)})
+        problem, updates = first_argument("plan", arguments), options_of(plan_all)
+        del updates["mdp"]
+        options = {} if problem is None else {problem: problem_options(problem)}
+        return with_flags(cls, {"updates": updates, **options})
 
     def run(self) -> int:
         """One run per density, a table or JSON, files on request."""
-        from jekyllhyde.files import prepare_folder
+        from jekyllhyde import theory
         from jekyllhyde.mdp.problem import make, problem_options
         from jekyllhyde.planning import plan_files
 
-        if self.out is not None:
-            need("plot")
-            prepare_folder(self.out)
-        options = given(self)
-        if "convention" in problem_options(self.problem):
-            options["convention"] = self.convention
-        mdp = make(self.problem, **options)
+        prepare_out(self.out)
+        flags, taken, updates = given(self), problem_options(self.problem), options_of(plan_all)
+        mdp = make(self.problem, **{name: flags[name] for name in taken if name in flags})
         start = time.perf_counter()
-        runs = self.plan(mdp)
+        runs = plan_all(mdp, **{name: flags[name] for name in updates if name in flags})
         seconds = time.perf_counter() - start
         files = [] if self.out is None else plan_files.write(runs, self.out)
-        checks = check_all(runs) if self.check else {}
+        checks = [theory.check(run) if flags.get("check") else [] for run in runs]
         rows = [summarize(run) for run in runs]
         if self.json:
-            for row in rows:
-                row["checks"] = [asdict(statement) for statement in checks.get(row["series"], [])]
+            for row, statements in zip(rows, checks, strict=True):
+                row["checks"] = [asdict(statement) for statement in statements]
             about = {"problem": repr(mdp), "J_star": mdp.J_star, "seconds": seconds}
             show_json({**about, "runs": rows, "files": files})
             return 0
@@ -96,45 +60,58 @@ class Plan:
             f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, "
             f"optimal return {mdp.J_star:.6g}"
         )
-        show_table(f"{self.parametrization}, eta {rows[0]['eta']}", [narrow(row) for row in rows])
-        for label, statements in checks.items():
-            from jekyllhyde.theory import table
-
-            print(f"{label}\n{table(statements)}\n")
-        updates = sum(run.updates for run in runs)
-        print(f"{updates} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
+        show_table("{parametrization}, eta {eta}".format(**rows[0]), [narrow(row) for row in rows])
+        for row, statements in zip(rows, checks, strict=True):
+            print(f"{row['series']}\n{theory.table(statements)}\n" if statements else "", end="")
+        updated = sum(run.updates for run in runs)
+        print(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
         return 0
 
-    def plan(self, mdp: FiniteMDP) -> list[PlanRun]:
-        """One run per density."""
-        from jekyllhyde.planning.plan import plan
 
-        if self.o is not None and "mixture" not in self.density:
-            raise InputError("--o is given, but no density takes it; add --density mixture")
-        count = len(self.density)
-        with Progress(count * self.updates, mdp.name) as advance:
-            return plan(
-                [mdp] * count,
-                parametrization=self.parametrization,
-                density=list(self.density),
-                o=[self.o if density == "mixture" else None for density in self.density],
-                eta=self.eta,
-                lam=self.lam,
-                updates=self.updates,
-                target=self.target,
-                convention=self.convention,
-                record=("v", "q", "pi", "d") if self.check else (),
-                record_at=check_times(self.updates),
-                progress=advance,
-            )
+def plan_all(
+    mdp: FiniteMDP,
+    parametrization: str = "softmax",
+    density: tuple[str, ...] = ("pg",),
+    o: str | None = None,
+    eta: str = "1",
+    lam: float = 0.0,
+    updates: int = 1000,
+    target: float | None = None,
+    convention: str = "published",
+    check: bool = False,
+) -> list[PlanRun]:
+    """One run per density; the keywords are flags.
 
+    parametrization : how theta gives pi: direct or softmax.
+    density : where pi is updated, d_t: pg, undiscounted, uniform, mixture; several make several
+        runs, compared.
+    o : off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5.
+    eta : step size eta_t of the actor: a number or a schedule.
+    lam : entropy weight lambda (softmax).
+    updates : number of updates, at most.
+    target : stop once the normalized return exceeds this.
+    convention : published (as the figures were made) or paper (the text, literally).
+    check : check the theory's conditions, theorems and bounds on every run.
+    """
+    from jekyllhyde.planning.plan import plan
 
-def check_all(runs: list[PlanRun]) -> dict[str, list[Check]]:
-    """The theory's checks of every run, by its label."""
-    from jekyllhyde.planning.plan_files import label
-    from jekyllhyde.theory import check
-
-    return {label(run): check(run) for run in runs}
+    if o is not None and "mixture" not in density:
+        raise InputError("--o is given, but no density takes it; add --density mixture")
+    with Progress(len(density) * updates, mdp.name) as bar:
+        return plan(
+            [mdp] * len(density),
+            parametrization=parametrization,
+            density=list(density),
+            o=[o if name == "mixture" else None for name in density],
+            eta=eta,
+            lam=lam,
+            updates=updates,
+            target=target,
+            convention=convention,
+            record=("v", "q", "pi", "d") if check else (),
+            record_at=check_times(updates),
+            progress=bar,
+        )
 
 
 def check_times(updates: int, most: int = 1000) -> list[int]:
@@ -147,7 +124,7 @@ def check_times(updates: int, most: int = 1000) -> list[int]:
 
 
 def summarize(run: PlanRun) -> dict[str, Any]:
-    """What the table and the JSON say of one run."""
+    """What the JSON says of one run."""
     from jekyllhyde.planning import plan_files
 
     J_norm = float(plan_files.normalized(run)[-1])
@@ -160,13 +137,8 @@ def summarize(run: PlanRun) -> dict[str, Any]:
         "J_norm": None if math.isnan(J_norm) else J_norm,
         "solver": run.solver,
     }
-    if run.target is not None:
-        summary |= {
-            "target": run.target,
-            "time_to_target": run.time_to_target,
-            "censored": run.censored,
-        }
-    return summary
+    names = () if run.target is None else ("target", "time_to_target", "censored")
+    return summary | {name: getattr(run, name) for name in names}
 
 
 def narrow(row: dict[str, Any]) -> dict[str, Any]:
