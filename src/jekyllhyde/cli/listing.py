@@ -119,15 +119,13 @@ def described(name: str) -> tuple[str, dict[str, Option]]:
 
 def options_page() -> str:
     """The documentation's page of options, as Markdown."""
-    page = [
-        "# Options\n\nAs flags, with dashes: `--n-states`. `jh list --markdown` made this page."
-    ]
+    page = "# Options\n\nFlags have dashes: `--n-states`. `jh list --markdown` made this page.\n"
     for name in [*DOMAINS, *AGENTS]:
         about, options = described(name)
-        rows = (
-            f"| `{option.name}` | `{shown(option.default)}` | {option.about.replace('|', '&#124;')} |"
-            for option in options.values()
+        page += (
+            f"\n## {shell_name(name)}\n\n{about}\n\n| option | default | |\n| --- | --- | --- |\n"
         )
-        head = f"## {shell_name(name)}\n\n{about}\n\n| option | default | |\n| --- | --- | --- |"
-        page.append("\n".join([head, *rows]))
-    return "\n\n".join(page) + "\n"
+        for option in options.values():
+            text = option.about.replace("|", "&#124;")
+            page += f"| `{option.name}` | `{shown(option.default)}` | {text} |\n"
+    return page
