@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +17,9 @@ from jekyllhyde.cli.learners import make_agent, settings_of
 from jekyllhyde.cli.show import Progress
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
-from jekyllhyde.mdp.domains import Domain, known_domain
+from jekyllhyde.mdp.domains import Domain
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
-from jekyllhyde.mdp.gym_import import from_gymnasium, make_environment
-from jekyllhyde.mdp.problem import is_environment, make
+from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.tabular import train_files
 
 LAST = 100  # episodes whose mean return is shown
@@ -33,7 +32,7 @@ class Task(NamedTuple):
     when all is checked, before the work begins.
     """
 
-    problem: str
+    domain: Domain
     options: dict[str, Any]
     record: AgentRecord
     settings: dict[str, Any]
@@ -42,9 +41,7 @@ class Task(NamedTuple):
 
     def mdp(self, seed: int) -> FiniteMDP:
         """The model; of a random domain, the one with this seed."""
-        domain = known_domain(self.problem)
-        drawn = {"seed": seed} if domain is not None and domain.random else {}
-        return make(self.problem, **self.options, **drawn)
+        return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
 
 
 class Outcome(NamedTuple):
@@ -55,22 +52,22 @@ class Outcome(NamedTuple):
     work: str
     settings: dict[str, Any]
     write: Callable[[Path], list[str]]
-    failures: Mapping[int, str] = MappingProxyType({})
+    failures: dict[int, str]
     note: str = ""
 
 
-def choose_way(record: AgentRecord, problem: str) -> Callable[..., Outcome]:
+def choose_way(record: AgentRecord, domain: Domain) -> Callable[..., Outcome]:
     """Known models are learned as such, by the agents that can."""
-    if is_environment(problem) or not (record.tabular or record.name in AGENTS):
+    if domain.foreign or not (record.tabular or record.name in AGENTS):
         return learn_step_by_step
     return learn_on_model if record.tabular else train_in_one_call
 
 
-def has_finite_spaces(problem: str) -> bool:
+def has_finite_spaces(domain: Domain) -> bool:
     """Whether observations and actions are Discrete."""
-    if not is_environment(problem):
+    if not domain.foreign:
         return True
-    env = make_environment(problem)
+    env = make_environment(domain.name)
     env.close()
     return all(isinstance(one, Discrete) for one in (env.observation_space, env.action_space))
 
@@ -93,13 +90,10 @@ def learn_on_model(
     """
     from jekyllhyde.tabular.learn import learn
 
-    check_count(trajectories, "trajectories", 1)
     agent = make_agent(task.record, None, task.seed, task.settings)
-    first = check_count(mdp_seed, "mdp_seed", 0)
-    problems = [task.mdp(first + i) for i in range(check_count(mdps, "mdps", 1))]
-    check_count(runs, "runs", 1)
+    problems = [task.mdp(mdp_seed + i) for i in range(mdps)]
     task.announce()
-    with Progress(mdps * runs * trajectories, task.problem) as bar:
+    with Progress(mdps * runs * trajectories, task.domain.name) as bar:
         result = learn(
             problems,
             agent,
@@ -139,12 +133,10 @@ def train_in_one_call(
     from jekyllhyde import deep
     from jekyllhyde.deep import output
 
-    domain, mdp = known_domain(task.problem), task.mdp(mdp_seed)
+    mdp = task.mdp(mdp_seed)
     settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
-    check_count(runs, "runs", 1)
-    check_count(episodes, "episodes", 10)
     task.announce()
-    with Progress(runs * episodes, task.problem) as bar:
+    with Progress(runs * episodes, task.domain.name) as bar:
         result = deep.train(
             mdp,
             task.record.name,
@@ -153,7 +145,7 @@ def train_in_one_call(
             config=deep.configure(task.record.name, **settings),
             seed=task.seed,
             device=device,
-            horizon=Domain.horizon if domain is None else domain.horizon,
+            horizon=task.domain.horizon,
             progress=bar,
         )
     solved = result.solved()
@@ -166,13 +158,13 @@ def train_in_one_call(
         row("first there, episodes", reached),
         row("runs that diverged", result.diverged.sum()),
     ]
-    layout = None if domain is None else domain.draw_map(**task.options)
     return Outcome(
         runs=runs,
         measured=measured,
         work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
         settings=settings_of(SimpleNamespace(settings=result.config)),
-        write=lambda folder: output.write(result, folder, layout),
+        write=lambda folder: output.write(result, folder, task.domain.draw_map(**task.options)),
+        failures={},
         note=device_sentence(result.device, runs),
     )
 
@@ -186,34 +178,34 @@ def learn_step_by_step(
     runs : independent runs.
     mdp_seed : which random MDP.
     """
+    domain, mdp = task.domain, None if task.domain.foreign else task.mdp(mdp_seed)
 
     def learner(run: int) -> Any:
-        return make_agent(task.record, make_env(), run_seed(task.seed, run), task.settings)
+        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
+        return make_agent(task.record, env, run_seed(task.seed, run), task.settings)
 
-    make_env, mdp = _environment(task, mdp_seed)
     agent, episodes, J = learner(0), [], []
     settings = settings_of(agent)
-    mdp = mdp or _model(task.problem, settings.get("gamma", 0.99))
-    check_count(steps, "steps", 1)
-    check_count(runs, "runs", 1)
+    model = mdp or _model(domain, settings.get("gamma", 0.99))
     task.announce()
-    with Progress(runs * steps, task.problem) as bar:
+    with Progress(runs * steps, domain.name) as bar:
         for run in range(runs):
             agent = learner(run) if run else agent
             agent.learn(steps, progress=bar)
             episodes.append(agent.episodes)
-            J += [] if mdp is None else [mdp.evaluate(greedy(agent, mdp.n_states)).J]
+            J += [] if model is None else [model.evaluate(greedy(agent, model.n_states)).J]
     last = [np.mean(one.returns[-LAST:]) if len(one) else np.nan for one in episodes]
     measured = [row(f"undiscounted return, last {LAST} episodes", last)]
-    if mdp is not None:
+    if model is not None:
         measured.append(row("discounted J of the greedy policy", J))
-        measured.append(row("discounted J of the optimum", mdp.J_star))
+        measured.append(row("discounted J of the optimum", model.J_star))
     return Outcome(
         runs=runs,
         measured=measured,
         work=f"{runs * steps} steps",
         settings=settings,
         write=lambda folder: train_files.write_episodes(episodes, folder),
+        failures={},
     )
 
 
@@ -222,17 +214,9 @@ def run_seed(seed: int, run: int) -> int:
     return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
 
 
-def _environment(task: Task, mdp_seed: int) -> tuple[Callable[[], Any], FiniteMDP | None]:
-    """How the environment is made, and the model that it is made from."""
-    if is_environment(task.problem):
-        return lambda: make_environment(task.problem), None
-    domain, mdp = known_domain(task.problem), task.mdp(mdp_seed)
-    return lambda: TabularEnv(mdp, None if domain is None else domain.horizon), mdp
-
-
-def _model(problem: str, gamma: float) -> FiniteMDP | None:
+def _model(domain: Domain, gamma: float) -> FiniteMDP | None:
     try:
-        return from_gymnasium(problem, gamma)
+        return domain(gamma=gamma)
     except InputError:  # without a model there is no exact value
         return None
 

@@ -122,9 +122,7 @@ def options_page() -> str:
     page = "# Options\n\nFlags have dashes: `--n-states`. `jh list --markdown` made this page.\n"
     for name in [*DOMAINS, *AGENTS]:
         about, options = described(name)
-        page += (
-            f"\n## {shell_name(name)}\n\n{about}\n\n| option | default | |\n| --- | --- | --- |\n"
-        )
+        page += f"\n## {shell_name(name)}\n\n{about}\n\n| option | default | |\n{'| --- ' * 3}|\n"
         for option in options.values():
             text = option.about.replace("|", "&#124;")
             page += f"| `{option.name}` | `{shown(option.default)}` | {text} |\n"

@@ -28,24 +28,25 @@ class Plan(ProblemCommand):
     @classmethod
     def completed(cls, arguments: Sequence[str]) -> type:
         """The command with the options of the problem that the arguments name."""
-        from jekyllhyde.mdp.problem import problem_options
+        from jekyllhyde.mdp.problem import find_problem
 
         problem, updates = first_argument("plan", arguments), options_of(plan_all)
         del updates["mdp"]
-        options = {} if problem is None else {problem: problem_options(problem)}
+        options = {} if problem is None else {problem: find_problem(problem).options}
         return with_flags(cls, {"updates": updates, **options})
 
     def run(self) -> int:
         """One run per density, a table or JSON, files on request."""
         from jekyllhyde import theory
-        from jekyllhyde.mdp.problem import make, problem_options
+        from jekyllhyde.mdp.problem import find_problem
         from jekyllhyde.planning import plan_files
 
         prepare_out(self.out)
-        flags, taken, updates = given(self), problem_options(self.problem), options_of(plan_all)
-        mdp = make(self.problem, **{name: flags[name] for name in taken if name in flags})
+        flags, problem = given(self), find_problem(self.problem)
+        mdp = problem(**{name: flags[name] for name in problem.options if name in flags})
+        names = options_of(plan_all)
         start = time.perf_counter()
-        runs = plan_all(mdp, **{name: flags[name] for name in updates if name in flags})
+        runs = plan_all(mdp, **{name: flags[name] for name in names if name in flags})
         seconds = time.perf_counter() - start
         files = [] if self.out is None else plan_files.write(runs, self.out)
         checks = [theory.check(run) if flags.get("check") else [] for run in runs]

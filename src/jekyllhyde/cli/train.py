@@ -15,6 +15,8 @@ from jekyllhyde.agent import AGENTS, AgentRecord
 from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, value_of, with_flags
 from jekyllhyde.cli.learners import PRESETS, agent_options, choose_agent
 from jekyllhyde.cli.show import prepare_out, show_json, show_table
+from jekyllhyde.errors import check_count
+from jekyllhyde.mdp.domains import Domain
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import shell_name
 
@@ -31,6 +33,7 @@ class Setup(NamedTuple):
     in which it learns, and the options of way, problem and agent.
     """
 
+    domain: Domain
     record: AgentRecord
     sentence: str
     learn: Callable[..., Any]
@@ -75,8 +78,11 @@ class Train(ProblemCommand):
             {name: flags[name] for name in group if name in flags}
             for group in (setup.work, setup.options, setup.settings)
         )
+        for name, value in work.items():
+            if isinstance(value, int):
+                check_count(value, name, 0 if name == "mdp_seed" else 1)
         task = Task(
-            problem=self.problem,
+            domain=setup.domain,
             options=options,
             record=setup.record,
             settings=settings,
@@ -106,15 +112,15 @@ def set_up(problem: str, arguments: Sequence[str]) -> Setup:
     model's where it is known, else the agent's.
     """
     from jekyllhyde.cli.learning import choose_way, has_finite_spaces
-    from jekyllhyde.mdp.problem import is_environment, problem_options
+    from jekyllhyde.mdp.problem import find_problem
 
-    name = value_of("agent", arguments)
-    record, sentence = choose_agent(name, problem, name is None and has_finite_spaces(problem))
+    name, domain = value_of("agent", arguments), find_problem(problem)
+    record, sentence = choose_agent(name, problem, name is None and has_finite_spaces(domain))
     preset = {name: text for name in PRESETS if (text := value_of(name, arguments))}
-    options, settings = problem_options(problem), agent_options(record, preset)
-    (options if is_environment(problem) else settings).pop("gamma", None)
-    learn = choose_way(record, problem)
-    work = {name: option for name, option in options_of(learn).items() if name != "task"}
-    if options.pop("seed", None) is None:
-        work = {name: option for name, option in work.items() if not name.startswith("mdp")}
-    return Setup(record, sentence, learn, work, options, settings)
+    options, settings = domain.options, agent_options(record, preset)
+    (options if domain.foreign else settings).pop("gamma", None)
+    options.pop("seed", None)
+    learn = choose_way(record, domain)
+    left_out = ("task",) if domain.random else ("task", "mdps", "mdp_seed")
+    work = {name: option for name, option in options_of(learn).items() if name not in left_out}
+    return Setup(domain, record, sentence, learn, work, options, settings)

@@ -37,6 +37,7 @@ class Domain:
         the domain's options, `horizon` and `render_mode`.
     random : whether its option `seed` chooses among random MDPs.
     layout : "module:function" of the map that pictures are drawn on; it takes some of the options.
+    foreign : whether it is an environment of others, learned step by step.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Domain:
     environment: str | None = None
     random: bool = False
     layout: str | None = None
+    foreign: bool = False
 
     @property
     def make(self) -> Callable[..., FiniteMDP]:

@@ -6,38 +6,40 @@ from pathlib import Path
 from typing import Any
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import DOMAINS, known_domain, refuse_others
+from jekyllhyde.mdp.domains import DOMAINS, Domain, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.gym_import import from_gymnasium
-from jekyllhyde.options import Option, options_of
 
 
-def is_environment(name: str) -> bool:
-    """Whether a Gymnasium id of others is meant; refuses what is no problem at all."""
-    if known_domain(name) is not None or Path(name).exists() or name.endswith(".npz"):
-        return False
-    if "-v" not in name:
-        raise InputError(
-            f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
-            f"a Gymnasium id or an existing file"
-        )
-    return True
+def find_problem(name: str) -> Domain:
+    """The domain of that name, or a record like a domain's of a file or of an environment."""
 
+    def load() -> FiniteMDP:
+        return FiniteMDP.load(name)
 
-def problem_options(name: str) -> dict[str, Option]:
-    """What the problem takes, by name."""
+    def read(gamma: float = 0.99) -> FiniteMDP:
+        """Gamma : discount."""
+        return from_gymnasium(name, gamma)
+
     domain = known_domain(name)
     if domain is not None:
-        return domain.options
-    return {"gamma": options_of(from_gymnasium)["gamma"]} if is_environment(name) else {}
+        return domain
+    if Path(name).exists() or name.endswith(".npz"):
+        return Domain(name, load)
+    if "-v" in name:
+        return Domain(name, read, foreign=True)
+    raise InputError(
+        f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
+        "a Gymnasium id or an existing file"
+    )
 
 
 def make(name: str, **options: Any) -> FiniteMDP:
-    """The MDP called `name`, built with those options that are not None."""
+    """The MDP called `name`, built with those options that are not None; the convention of one that
+    knows none is left out.
+    """
+    problem = find_problem(name)
     given = {key: value for key, value in options.items() if value is not None}
-    domain = known_domain(name)
-    if domain is not None:
-        return domain(**given)
-    given.pop("convention", None)
-    refuse_others(name, given, problem_options(name))
-    return from_gymnasium(name, **given) if is_environment(name) else FiniteMDP.load(name)
+    if "convention" not in problem.options:
+        given.pop("convention", None)
+    return problem(**given)
