@@ -9,7 +9,9 @@ first argument selects the code, compiled or not.
 
 Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
 function that the kernel calls would go unnoticed; here the stamp is that of all files of the
-package. Where the disk or Numba does not play along, code is compiled anew in every process.
+package. What was compiled for the classes of another file is kept in an index of its own, named by
+that file's digest. Where the disk or Numba does not play along, code is compiled anew in every
+process.
 """
 
 from __future__ import annotations
@@ -17,19 +19,19 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
-from collections.abc import Callable
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core.caching import IndexDataCacheFile, NullCache
+import numpy as np
 from numba.extending import intrinsic, overload
 
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
@@ -70,40 +72,13 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options = {**OPTIONS, "forceinline": True, "fastmath": {"contract"}}
+    options: Any = {**OPTIONS, "forceinline": True, "fastmath": {"contract"}}
     overload(dispatch, strict=False, jit_options=options)(implementation)
     return dispatch
 
 
-def for_choices(kernel: F, choices: Any) -> F:
-    """The kernel for these choices: itself, or a copy of it for classes of the user's own.
-
-    The copy's code is kept apart under the digests of the user's files, so that an edit of one
-    makes another kernel, and no other process meets a class that it cannot import.
-    """
-    own = sorted({digest_of(cls) for cls in _own_classes(choices)})
-    return kernel if not own or not hasattr(kernel, "py_func") else _copy(kernel, tuple(own))
-
-
-def _own_classes(record: Any) -> set[type]:
-    """The types of a record and of the records in it that are not of this package."""
-    if not isinstance(record, tuple):
-        return set()
-    own = set().union(*(_own_classes(part) for part in record))
-    is_record = type(record) is not tuple and not type(record).__module__.startswith("jekyllhyde.")
-    return own | {type(record)} if is_record else own
-
-
-@lru_cache(maxsize=256)
-def _copy(kernel: Any, digests: tuple[str, ...]) -> Any:
-    copy = numba.njit(cache=all(digests), **OPTIONS, fastmath={"contract"})(kernel.py_func)
-    if all(digests):
-        _stamp(copy, "-".join(digests) + "-")
-    return copy
-
-
 def sqrt(x: float) -> float:
-    """The square root: one instruction, where math.sqrt would be a call and np.sqrt not on a GPU."""
+    """The square root in one instruction: math.sqrt is a call, and a GPU does not have np.sqrt."""
     return math.sqrt(x)
 
 
@@ -116,48 +91,70 @@ def _sqrt(typing_context: Any, x: Any) -> Any:
     return numba.float64(numba.float64), generate
 
 
-@overload(sqrt, strict=False, jit_options={**OPTIONS, "forceinline": True})
+@overload(sqrt, strict=False, jit_options=OPTIONS | {"forceinline": True})
 def _compiled_sqrt(x: Any) -> Any:
-    return lambda x: _sqrt(float(x))
+    return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
 
 
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:
     settings = {**OPTIONS, "fastmath": fastmath, **options}
+    compiled: Any
     try:
         compiled = numba.njit(cache=True, **settings)(function)
     except RuntimeError:  # no folder in which compiled code could be kept
         _say_uncached()
-        return cast(F, numba.njit(**settings)(function))
-    if hasattr(compiled, "py_func"):  # else Numba is switched off, and it is the function itself
-        _stamp(compiled)
+        return numba.njit(**settings)(function)
+    if not hasattr(compiled, "py_func"):  # Numba is switched off: it is the function itself
+        return cast(F, np.errstate(over="ignore")(function))  # integers wrap around as in C
+    try:
+        compiled._cache._cache_file = _CacheFiles(compiled._cache)
+    except AttributeError:  # Numba has changed inside
+        _say_uncached()
+        compiled = numba.njit(**settings)(function)
     return cast(F, compiled)
 
 
-class _CacheFile(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's files of compiled code; what cannot be read counts as absent, and is made again."""
+class _CacheFiles:
+    """In the place of a kernel's index: one index for the package's types, one per foreign file.
 
-    def _load_index(self) -> Any:
+    Numba's one index names every type that the kernel was compiled for, and a process in which the
+    module of one of them is not loaded, as that of "file.py:Mine", fails to read it. What cannot be
+    read (a truncated file, or one of a version with other classes) counts as absent.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        self._path, self._base = cache.cache_path, cache._impl.filename_base
+        self._make, self.flush = type(cache._cache_file), cache._cache_file.flush
+
+    def load(self, key: Any) -> Any:
         try:
-            return super()._load_index()
-        except Exception:  # truncated, or written by a version with other classes
-            return {}
+            return self._file(key).load(key)
+        except Exception:
+            return None
 
-    def _load_data(self, name: str) -> Any:
+    def save(self, key: Any, data: Any) -> None:
+        file = self._file(key)
         try:
-            return super()._load_data(name)
-        except Exception as error:
-            raise OSError(f"{name} cannot be read") from error
+            file.save(key, data)
+        except Exception:
+            file.flush()
+            file.save(key, data)
+
+    def _file(self, key: Any) -> Any:
+        classes = _foreign(getattr(key[0], "args", key[0]))
+        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in classes})
+        suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
+        return self._make(self._path, f"{self._base}.{suffix}", _package_stamp())
 
 
-def _stamp(compiled: Any, own: str = "") -> None:
-    """Stamp a kernel's cache with the whole package; `own` keeps it apart from that of others."""
-    try:
-        file = compiled._cache._cache_file
-        base = f"{own}{file._index_name.removesuffix('.nbi')}"
-        compiled._cache._cache_file = _CacheFile(file._cache_path, base, _package_stamp())
-    except AttributeError:  # Numba has changed inside
-        _say_uncached()
-        compiled._cache = NullCache()
+def _foreign(types: Any) -> Iterator[type]:
+    """The NamedTuples among these types, and within them, that are not the package's."""
+    for each in types:
+        cls = getattr(each, "instance_class", None)
+        if cls is not None and cls.__module__.partition(".")[0] != "jekyllhyde":
+            yield cls
+        if isinstance(each, numba.types.BaseTuple):
+            yield from _foreign(each)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Jekyll's actor, by type (line 12 of Algorithm 3): the policy update in a visited state.
 
     expected (Eq. 4)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
-    sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), y a target for the action taken
+    sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), y a target of the one taken
 
 `step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is
 step pi (q - v). Direct: e_a, then the projection on the simplex. Entropy adds -lam log pi(a|s) to
@@ -34,7 +34,6 @@ class Softmax(NamedTuple):
     """The expected update with softmax."""
 
     def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        """One update in the sample's state."""
         theta, pi, q, row = tables.theta, tables.pi, tables.q, sample.row
         v, top = expected_value(tables, row), -math.inf
         for i in range(row, row + tables.width):
@@ -52,7 +51,6 @@ class RegularizedSoftmax(NamedTuple):
     nu: float = 0.0
 
     def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        """One update in the sample's state."""
         theta, pi, work, row = tables.theta, tables.pi, tables.work, sample.row
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         baseline, top = 0.0, -math.inf
@@ -74,7 +72,6 @@ class Direct(NamedTuple):
     nu: float = 0.0
 
     def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        """One update in the sample's state."""
         row = sample.row
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         for i in range(row, row + tables.width):
@@ -92,7 +89,6 @@ class Sampled(NamedTuple):
     nu: float = 0.0
 
     def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        """One update in the sample's state."""
         theta, pi, row, taken = tables.theta, tables.pi, sample.row, sample.pair
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         target = sample.r + sample.discount * expected_value(tables, sample.next)
@@ -115,7 +111,6 @@ class RowRule(NamedTuple):
     rule: Any
 
     def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        """One update in the sample's state."""
         improve_row(self.rule, tables.theta, tables.pi, tables.q, sample.row, tables.width, step)
 
 

@@ -26,7 +26,6 @@ class Ucb(NamedTuple):
     """sqrt(log(trajectories + 1) / (n + 0.001)), the published bonus; finite where n = 0."""
 
     def value(self, visits: np.int64, log_count: float) -> float:
-        """The bonus of a pair."""
         return sqrt(log_count / (visits + 0.001))
 
 
@@ -35,5 +34,4 @@ class Count(NamedTuple):
     """1 / sqrt(n), the paper's bonus."""
 
     def value(self, visits: np.int64, log_count: float) -> float:
-        """The bonus of a pair."""
-        return 1.0 / sqrt(visits)
+        return 1.0 / sqrt(float(visits))

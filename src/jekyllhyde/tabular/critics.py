@@ -42,7 +42,6 @@ class Plain(NamedTuple):
     """The reward as it is."""
 
     def with_bonus(self, target: float, visits: np.int64, log_count: float) -> float:
-        """The target itself."""
         return target
 
 
@@ -52,7 +51,6 @@ class Curious(NamedTuple):
     nu: float
 
     def with_bonus(self, target: float, visits: np.int64, log_count: float) -> float:
-        """The target and the bonus."""
         return target + self.nu * bonus_value(Ucb(), visits, log_count)
 
 
@@ -72,7 +70,6 @@ class TemporalDifference(NamedTuple):
     def learn_critic(
         self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
     ) -> bool:
-        """One step towards the target of the sample; whether q stayed finite."""
         q, pair = tables.q, sample.pair
         target = sample.r + sample.discount * next_value(self.rule, tables, sample.next)
         target = with_bonus(self.reward, target, tables.n[pair], log_count)
@@ -85,7 +82,6 @@ class ExpectedSarsa(NamedTuple):
     """The value of s' under Jekyll's policy."""
 
     def next_value(self, tables: Tables, row: Place) -> float:
-        """The mean of q over his actions."""
         return expected_value(tables, row)
 
 
@@ -94,7 +90,6 @@ class QLearning(NamedTuple):
     """The value of the best action."""
 
     def next_value(self, tables: Tables, row: Place) -> float:
-        """The largest q."""
         return greedy_value(tables.q, row, tables.width)
 
 
@@ -103,7 +98,6 @@ class Current(NamedTuple):
     """Expected SARSA on the transition under way, whatever was drawn."""
 
     def next_value(self, tables: Tables, row: Place) -> float:
-        """The mean of q over Jekyll's actions."""
         return expected_value(tables, row)
 
 
@@ -118,7 +112,6 @@ class UnderWayDifference(NamedTuple):
     def learn_critic(
         self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
     ) -> bool:
-        """One step towards the target of the transition under way."""
         return bool(learn_from(self.learned, tables, edges, transition(edges, e), e, log_count))
 
 
@@ -133,14 +126,12 @@ class Mle(NamedTuple):
     q0: float = 0.0
 
     def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
-        """Overwrite q with the exact values of pi in the empirical model."""
         if t % self.every == 0:
             fit_model(world.model, world.scratch, edges, tables, world.pi, self.q0)
 
     def learn_critic(
         self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
     ) -> bool:
-        """Nothing: `prepare` does it."""
         return True
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from jekyllhyde.agent import Episodes, Progress
 from jekyllhyde.errors import InputError
-from jekyllhyde.jit import for_choices, kernel
+from jekyllhyde.jit import kernel
 from jekyllhyde.tabular.actors import sample_action
 from jekyllhyde.tabular.algorithm import DIVERGED, advance
 from jekyllhyde.tabular.known_model import Observed, hyde_action
@@ -94,9 +94,8 @@ class EnvironmentLearner:
                 count = min(CHUNK, steps - i)
                 self._make_room(count)
                 choices = algorithm(settings, state, settings.gamma, count, False)
-                loop, act = (for_choices(f, choices) for f in (advance, choose_action))
             row, control = np.uint64(state.position.row[0]), int(state.position.control[0])
-            pair = act(state.tables, choices.explorer, row, control, state.words)
+            pair = choose_action(state.tables, choices.explorer, row, control, state.words)
             action = int(pair) - int(row)
             observation, reward, terminated, truncated, info = env.step(action + self.offsets[1])
             s_next = self._state_of(observation)
@@ -106,7 +105,9 @@ class EnvironmentLearner:
             world = Observed(edge, bool(terminated or truncated))
             self.progression.actions.append(action)
             self.progression.episode_return += float(reward)
-            reason = loop(world, self.edges, state.tables, choices, state.words, state.position, 1)
+            reason = advance(
+                world, self.edges, state.tables, choices, state.words, state.position, 1
+            )
             if reason == DIVERGED:
                 raise InputError(
                     f"the critic left the finite numbers at step {state.steps}; "
@@ -121,7 +122,7 @@ class EnvironmentLearner:
     # Phases of `learn`, in call order.
 
     def _enter(self, env: Any) -> None:
-        """Go on in the same environment, bring a fresh one back to where the last stood, or start."""
+        """Go on in the same environment, bring a fresh one to where the last stood, or start."""
         if self.env is env:
             return
         self._check_env(env)

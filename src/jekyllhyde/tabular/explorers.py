@@ -32,23 +32,19 @@ class OptimisticQ(NamedTuple):
 
     @classmethod
     def of(cls, settings: JekyllHydeSettings) -> Self:
-        """Hyde with the settings' step size, clip and bonus."""
         eta, clip = settings.option("hyde_eta") / settings.batch, settings.option("hyde_clip")
         return cls(float(eta), float(clip), BONUSES.make(settings.option("bonus"), "bonus"))
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        """A greedy action, by a uniform u."""
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
-        """One step of Q-learning."""
         q, pair = tables.q_hyde, sample.pair
         best = greedy_value(q, sample.next, tables.width)
         target = bonus_value(self.bonus, tables.n[pair], log_count) + sample.discount * best
         q[pair] = min(q[pair] + self.eta * (target - q[pair]), self.clip)
 
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        """Greedy, ties to the lowest index, written into pi [S, A]."""
         for s in range(pi.shape[0]):
             row, best = np.uint64(s) * tables.width, 0
             for a in range(pi.shape[1]):
@@ -63,14 +59,12 @@ class Uniform(NamedTuple):
     """Uniform actions; nothing is learned."""
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        """Any action that is allowed: q~ is -inf at the others."""
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
         """Nothing."""
 
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        """Uniform, written into pi [S, A]."""
         pi[:] = 1.0 / pi.shape[1]
 
 
@@ -78,7 +72,6 @@ class Nobody(NamedTuple):
     """No explorer (Algorithm 2)."""
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        """Never asked for."""
         return row
 
     def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:

@@ -1,4 +1,4 @@
-"""The two worlds in which the loop runs, by type: a known MDP, and one transition of an environment.
+"""The worlds in which the loop runs, by type: a known MDP, or one transition of an environment.
 
 In a known MDP the agent is evaluated exactly between trajectories.
 """
@@ -121,7 +121,6 @@ class KnownModel(NamedTuple):
         control: np.int64,
         words: Words,
     ) -> tuple[Place, Place]:
-        """An action of the personality in control and where it leads: its pair and its edge."""
         u = uniform(words)
         pair = hyde_action(explorer, tables, row, u) if control else sample_action(tables, row, u)
         e = np.uint64(edges.first[pair])
@@ -132,11 +131,9 @@ class KnownModel(NamedTuple):
         return pair, e
 
     def is_over(self, e: Place, k: int) -> bool:
-        """Whether the trajectory ends with edge e, its k-th step."""
         return bool(self.ends[e] or k == self.horizon)
 
     def restart(self, row: Place, words: Words) -> Place:
-        """The row of the next start."""
         if len(self.start) == 1:
             return np.uint64(self.start[0])
         return start_row(self.start, self.start_cdf, uniform(words))
@@ -150,7 +147,6 @@ class KnownModel(NamedTuple):
         t: int,
         epsilon: float,
     ) -> int:
-        """Evaluate the agent exactly if it is time to; the reason to leave the loop, or PAUSED."""
         i, trace = position[0].next_evaluation, self.trace
         if trajectories != trace.at[i]:
             return PAUSED
@@ -183,16 +179,13 @@ class Observed(NamedTuple):
         control: np.int64,
         words: Words,
     ) -> tuple[Place, Place]:
-        """What was observed: its pair and its edge."""
         e = np.uint64(self.edge)
         return np.uint64(edges.pair[e]), e
 
     def is_over(self, e: Place, k: int) -> bool:
-        """Whether the episode has ended."""
         return self.ended
 
     def restart(self, row: Place, words: Words) -> Place:
-        """The environment's reset will say where the next episode starts."""
         return row
 
     def evaluate(
@@ -204,7 +197,6 @@ class Observed(NamedTuple):
         t: int,
         epsilon: float,
     ) -> int:
-        """There is no model to evaluate in."""
         return PAUSED
 
 
@@ -269,7 +261,7 @@ def known_model(
     scratch: Scratch,
     stop: Stop,
 ) -> KnownModel:
-    """The world of a known MDP. The last edge of a row and the last start get what rounding leaves."""
+    """A known MDP as a world. The last edge of a row and the last start get what rounding leaves."""
     start = np.flatnonzero(mdp.p0 > 0)
     cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)

@@ -12,11 +12,9 @@ class JekyllAlone(NamedTuple):
     """One personality (Algorithm 2)."""
 
     def off_policiness(self, t: int) -> float:
-        """There is nobody else to learn from."""
         return 0.0
 
     def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
-        """Jekyll."""
         return 0.0, 0
 
 
@@ -27,10 +25,8 @@ class JekyllAndHyde(NamedTuple):
     o: Rate
 
     def off_policiness(self, t: int) -> float:
-        """The value o_t."""
         return rate_at(self.o, t)
 
     def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
-        """The value epsilon_t, and who leads: 0 Jekyll, 1 Hyde."""
         epsilon = rate_at(self.epsilon, t)
         return epsilon, 1 if epsilon > 0.0 and uniform(words) < epsilon else 0

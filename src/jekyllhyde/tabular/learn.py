@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.jit import for_choices
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import count_threads, machine_memory, run_all
@@ -127,17 +126,14 @@ def _run(job: _Job, mdp: FiniteMDP, run: int) -> Outcome:
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, run)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
     edges, world = edges_of(mdp), _world(job, mdp, state, counts_edges(choices))
-    loop = for_choices(advance, choices)
-    with np.errstate(over="ignore"):  # the generator's integers wrap around where it is interpreted
-        state.position.row = world.restart(np.uint64(0), state.words)
+    state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
     done, reason, budget = 0, PAUSED, first_chunk(settings, mdp.n_states, mdp.n_actions)
     while reason in (PAUSED, EVALUATE):
         if state.make_room(settings, budget) or settings.has_callables:
             choices = algorithm(settings, state, mdp.gamma, budget, True)
         start = time.perf_counter()
-        with np.errstate(over="ignore"):
-            reason = loop(world, edges, state.tables, choices, state.words, state.position, budget)
+        reason = advance(world, edges, state.tables, choices, state.words, state.position, budget)
         seconds = time.perf_counter() - start
         budget = min(2 * budget, CHUNK) if seconds < SHORT else budget
         budget = max(budget // 2, 1) if seconds > LONG else budget

@@ -1,4 +1,4 @@
-"""The records that the compiled loop works on. S states, A actions, E kinds of transition ("edges").
+"""The records that the compiled loop works on. S states, A actions, E "edges".
 
 An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an
 environment every observed transition becomes one. `discount` is gamma, or 0 where s' is terminal:

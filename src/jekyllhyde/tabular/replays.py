@@ -23,13 +23,11 @@ class UnderWay(NamedTuple):
     """No replay: the sample is the transition under way (Algorithm 2)."""
 
     def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
-        """Nothing is kept."""
         return sizes
 
     def draw(
         self, edges: Edges, tables: Tables, e: Place, o: float, sizes: Sizes, words: Words
     ) -> Place:
-        """The transition under way."""
         return e
 
 
@@ -60,12 +58,12 @@ class TwoLogs(NamedTuple):
     def draw(
         self, edges: Edges, tables: Tables, e: Place, o: float, sizes: Sizes, words: Words
     ) -> Place:
-        """From Hyde's buffer with probability o, if it is not empty; else from Jekyll's."""
         from_hyde = 0
         if sizes[1] > 0:
             from_hyde = 1 if uniform(words) < o else 0
-        size = min(sizes[1] if from_hyde else sizes[0], self.capacity)
-        drawn = np.uint64(self.log[from_hyde, np.uint64(uniform(words) * size)])
+        size = sizes[1] if from_hyde else sizes[0]
+        place = np.uint64(uniform(words) * min(size, self.capacity))  # type: ignore[operator]
+        drawn = np.uint64(self.log[from_hyde, place])
         if self.from_model:
             pair = np.uint64(edges.pair[drawn])
             if edges.first[pair + ONE] > edges.first[pair] + ONE:

@@ -1,4 +1,4 @@
-"""A run of the compiled loop: what changes while an agent learns, and the records of its choices."""
+"""A run of the compiled loop: what changes while an agent learns, and its choices as records."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class RunState:
         return int(self.position.steps[0])
 
     def make_room(self, settings: TabularSettings, steps: int) -> bool:
-        """Room in the log for `steps` more transitions; it doubles when it must grow, and says so."""
+        """Room in the log for `steps` more transitions; whether it had to grow (it doubles)."""
         capacity = settings.capacity or UNBOUNDED
         needed = min(max(self.sizes) + steps, capacity) if settings.uses_replay else 0
         room = self.log.shape[1]

@@ -3,18 +3,18 @@
 An option left at None takes the convention's value. `algorithm` turns settings into the records
 that the compiled loop reads.
 
-| option        | in the paper | published                              | paper                     |
-| ------------- | ------------ | -------------------------------------- | ------------------------- |
-| normalization | Appendix E   | factor * trajectories / sum of factors | factor / mean of factors  |
-| density (J&H) | d            | pg: factor gamma^k                     | undiscounted: factor 1    |
-| bonus         | 1/sqrt(n)    | ucb: sqrt(log(N + 1) / (n + 0.001))    | count: 1/sqrt(n)          |
-| hyde_q0       | q_0          | 1                                      | q0                        |
-| hyde_clip     | -            | 1                                      | none                      |
-| hyde_eta      | eta_c        | 0.1                                    | eta_c                     |
-| successor     | tau ~ D      | model: s' from both buffers' model     | stored: as it was         |
-| update        | line 6       | expected                               | sampled (on-policy)       |
-| nu_in         | line 6       | critic                                 | actor                     |
-| entropy       | lambda       | plain: -lam log pi                     | centred                   |
+| option        | in the paper | published                              | paper                    |
+| ------------- | ------------ | -------------------------------------- | ------------------------ |
+| normalization | Appendix E   | factor * trajectories / sum of factors | factor / mean of factors |
+| density (J&H) | d            | pg: factor gamma^k                     | undiscounted: factor 1   |
+| bonus         | 1/sqrt(n)    | ucb: sqrt(log(N + 1) / (n + 0.001))    | count: 1/sqrt(n)         |
+| hyde_q0       | q_0          | 1                                      | q0                       |
+| hyde_clip     | -            | 1                                      | none                     |
+| hyde_eta      | eta_c        | 0.1                                    | eta_c                    |
+| successor     | tau ~ D      | model: s' from both buffers' model     | stored: as it was        |
+| update        | line 6       | expected                               | sampled (on-policy)      |
+| nu_in         | line 6       | critic                                 | actor                    |
+| entropy       | lambda       | plain: -lam log pi                     | centred                  |
 """
 
 from __future__ import annotations
@@ -39,38 +39,38 @@ SELDOM_SET = {"actor": None}  # options that version 0.1 did not have, at what g
 class TabularSettings:
     """What both agents can be told."""
 
+    # Discount of the environment; on a known MDP the MDP's own holds.
     gamma: float = 0.99
-    """Discount of the environment; on a known MDP the MDP's own holds."""
+    # Step size of the actor.
     eta: float = 1.0
-    """Step size of the actor."""
+    # Step size of the critic.
     eta_c: float = 0.1
-    """Step size of the critic."""
+    # Initial value of the critic.
     q0: float = 0.0
-    """Initial value of the critic."""
+    # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    """Of the policy: softmax or direct."""
+    # A rule of your own for the policy update, file.py:Name, instead of the paper's.
     actor: Any = None
-    """A rule of your own for the policy update, file.py:Name, instead of the paper's."""
+    # expected_sarsa, current (on the transition under way), q_learning, mle, or file.py:Name.
     critic: Any = "expected_sarsa"
-    """expected_sarsa, current (on the transition under way), q_learning, mle, or file.py:Name."""
+    # Steps between two solutions of the mle critic, the exact values in the empirical model.
     mle_every: int = 1
-    """Steps between two solutions of the mle critic, the exact values in the empirical model."""
+    # Weight of a UCB bonus.
     nu: float = 0.0
-    """Weight of a UCB bonus."""
+    # Samples per step; each step size is divided by it.
     batch: int = 1
-    """Samples per step; each step size is divided by it."""
+    # Of the actor's step: published, paper or none.
     normalization: str | None = None
-    """Of the actor's step: published, paper or none."""
+    # Step factor along a trajectory: pg (gamma^k) or undiscounted (1).
     density: str | None = None
-    """Step factor along a trajectory: pg (gamma^k) or undiscounted (1)."""
+    # Bound on each replay buffer; unbounded by default.
     capacity: int | None = None
-    """Bound on each replay buffer; unbounded by default."""
+    # What a full buffer does: ring (the oldest makes room) or keep (the newest is dropped).
     when_full: str = "ring"
-    """What a full buffer does: ring (the oldest makes room) or keep (the newest is dropped)."""
+    # Replayed s': model (drawn again from the empirical model) or stored.
     successor: str | None = None
-    """Replayed s': model (drawn again from the empirical model) or stored."""
+    # published (as the figures were made) or paper (the text, literally).
     convention: str = "published"
-    """published (as the figures were made) or paper (the text, literally)."""
 
     agent: ClassVar[str]
     presets: ClassVar[dict[str, dict[str, Any]]]
@@ -152,20 +152,20 @@ class TabularSettings:
 class JekyllHydeSettings(TabularSettings):
     """Dr Jekyll and Mr Hyde (Algorithm 3). In his case nu adds UCB to Jekyll's critic."""
 
+    # Probability epsilon_t that Hyde leads the next trajectory: 0.1, 100/t, 10/sqrt(t).
     epsilon: ScheduleLike = "100/t"
-    """Probability epsilon_t that Hyde leads the next trajectory: 0.1, 100/t, 10/sqrt(t)."""
+    # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
     o: ScheduleLike = 0.5
-    """Probability o_t that a sample comes from Hyde's buffer; t counts environment steps."""
+    # Hyde: q_learning on his bonus, uniform, or file.py:Name.
     hyde: Any = "q_learning"
-    """Hyde: q_learning on his bonus, uniform, or file.py:Name."""
+    # His bonus: ucb, count, or file.py:Name.
     bonus: Any = None
-    """His bonus: ucb, count, or file.py:Name."""
+    # His initial value.
     hyde_q0: float | None = None
-    """His initial value."""
+    # Upper clip of his values; inf for none.
     hyde_clip: float | None = None
-    """Upper clip of his values; inf for none."""
+    # His step size.
     hyde_eta: float | None = None
-    """His step size."""
 
     agent: ClassVar[str] = "jekyll-hyde"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -219,16 +219,16 @@ class JekyllHydeSettings(TabularSettings):
 class OnPolicySettings(TabularSettings):
     """On-policy actor-critic (Algorithm 2)."""
 
+    # Entropy weight lambda.
     lam: float = 0.0
-    """Entropy weight lambda."""
+    # Form of the entropy term: plain or centred.
     entropy: str | None = None
-    """Form of the entropy term: plain or centred."""
+    # Where nu's bonus goes: the critic's target or the actor.
     nu_in: str | None = None
-    """Where nu's bonus goes: the critic's target or the actor."""
+    # expected over all actions, or sampled: of the action taken, with a one-step target.
     update: str | None = None
-    """expected over all actions, or sampled: of the action taken, with a one-step target."""
+    # Learn from `batch` draws of all transitions so far instead of from the one under way.
     replay: bool = False
-    """Learn from `batch` draws of all transitions so far instead of from the one under way."""
 
     agent: ClassVar[str] = "on-policy"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
