@@ -103,10 +103,7 @@ def learn_on_model(
             target=target,
             progress=bar,
         )
-    measured = [
-        row("J_norm global", train_files.last_known(result.J_norm)[:, -1]),
-        row("J_norm jekyll", train_files.last_known(result.J_norm_jekyll)[:, -1]),
-    ]
+    measured = [row(f"J_norm {name}", result.known(name)[:, -1]) for name in ("global", "jekyll")]
     if target is not None:
         measured.append(row(f"trajectories to {target:g}", result.time_to(target)))
         measured.append(row("share censored", result.censored(target)))

@@ -14,7 +14,7 @@ from jekyllhyde.mdp.finite import Floats
 
 if TYPE_CHECKING:
     from jekyllhyde.agent import Episodes
-    from jekyllhyde.tabular.result import LearnRun
+    from jekyllhyde.tabular.learn_run import LearnRun
 
 COLUMNS = (
     "J",
@@ -30,12 +30,6 @@ COLUMNS = (
 WINDOW = 100
 
 
-def last_known(values: Floats) -> Floats:
-    """The values [R, E] with those after a run's stop replaced by its last one."""
-    known = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
-    return np.take_along_axis(values, np.maximum.accumulate(known, axis=1), axis=1)
-
-
 def write(result: LearnRun, folder: Path) -> list[str]:
     """train.parquet, one row per run and evaluation until the run stopped, and train.png, mean with
     95 % interval.
@@ -47,10 +41,8 @@ def write(result: LearnRun, folder: Path) -> list[str]:
         "trajectories": np.tile(result.trajectories, runs)[kept],
     }
     table |= {name: getattr(result, name).ravel()[kept] for name in COLUMNS}
-    curves = {"global": result.J_norm, "Jekyll": result.J_norm_jekyll}
     lines = {
-        name: (result.trajectories, *intervals.summarize(last_known(values), "mean"))
-        for name, values in curves.items()
+        name: (result.trajectories, *result.curve(name.lower())) for name in ("global", "Jekyll")
     }
     title = f"{result.settings['agent']} on {result.settings['mdp']} ({runs} runs)"
     return _write(table, lines, ("trajectories", "normalized return", title), folder)
