@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from jekyllhyde.deep.networks import encode
+
 
 class Transition(eqx.Module):
     """One transition, or a batch of them along the first axis."""
@@ -85,3 +87,32 @@ def join(*parts: tuple[Transition, Array]) -> tuple[Transition, Array]:
     """Batches one after another."""
     joined: tuple[Transition, Array] = jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
     return joined
+
+
+class Samples(eqx.Module):
+    """A batch of N transitions as the networks take it: s and s' as vectors (or as indices, where
+    networks embed them), beside the observations themselves; `weight` is 0 where nothing was drawn.
+    """
+
+    x: Array
+    action: Array
+    reward: Array
+    x_next: Array
+    discount: Array
+    weight: Array
+    observation: Array
+    following: Array
+
+
+def prepare(features: Array | None, batch: Transition, weight: Array) -> Samples:
+    """The batch with its observations encoded by the table `features`, which all networks share."""
+    return Samples(
+        x=encode(features, batch.observation),
+        action=batch.action,
+        reward=batch.reward,
+        x_next=encode(features, batch.following),
+        discount=batch.discount,
+        weight=weight,
+        observation=batch.observation,
+        following=batch.following,
+    )
