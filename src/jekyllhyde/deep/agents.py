@@ -81,7 +81,6 @@ class DeepAgent(Agent):
         self.settings = configure(self.name, config, **settings)
         self.episodes = Episodes()
         self._episode: Episode | None = None
-        self._is_restored = False
         self.space: Space | None = None
         self._state: State | None = None
         if self.env is not None:
@@ -107,40 +106,36 @@ class DeepAgent(Agent):
         """Take so many environment steps with one update each; two calls are the same as one with
         the sum. `progress` is called with the steps since the last call.
         """
-        n_steps, state = check_count(total_timesteps, "total_timesteps", 0), self.state
-        if self.env is None or self.space is None:
+        n_steps, state, env, space = (
+            check_count(total_timesteps, "total_timesteps", 0),
+            self.state,
+            self.env,
+            self.space,
+        )
+        if env is None or space is None:
             raise InputError("the agent has no environment; give one to load")
+        if self._episode is None:
+            self._episode = begin_episode(env, space, int(state.personality), self.seed)
         for i in range(n_steps):
-            episode = self._episode = self._current_episode(self.env, self.space, state)
+            episode = self._episode
             action, self._state = self._algorithm.act(state, self.settings, episode.observation)
             episode.actions.append(int(action))
-            observation, reward, terminated, truncated, _ = self.env.step(
-                episode.actions[-1] + self.space.first_action
+            observation, reward, terminated, truncated, _ = env.step(
+                episode.actions[-1] + space.first_action
             )
-            following: Any = read(self.space, observation)
-            ended: Any = np.bool_(terminated or truncated)
+            following, ended = read(space, observation), bool(terminated or truncated)
             facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
             transition = Transition(episode.observation, *facts)
             state = self._state = self._algorithm.update(
-                self._state, self.settings, transition, ended
+                self._state, self.settings, transition, np.bool_(ended)
             )
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
-                self._episode = None
+                self._episode = begin_episode(env, space, int(state.personality))
             if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
                 progress(i % REPORTED + 1)
         return self
-
-    def _current_episode(self, env: Env, space: Space, state: State) -> Episode:
-        """The episode under way, a saved one brought back first, or a new one."""
-        restored, self._is_restored = self._is_restored, False
-        if self._episode is not None and (
-            not restored or self._episode.replay(env, space, self.seed)
-        ):
-            return self._episode
-        seed = self.seed if int(state.t) == 0 else None
-        return begin_episode(env, space, seed, int(state.personality))
 
     def predict(self, observation: Any, deterministic: bool = True) -> Any:
         """The greedy action, or one drawn from the policy, numbered as the environment does; for a
@@ -184,7 +179,9 @@ class DeepAgent(Agent):
         rows = saved.arrays.pop(EPISODES, np.zeros((0, 3)))
         agent._state = filled(agent.state, saved.arrays, str(path))
         agent.episodes = Episodes([(float(a), int(b), int(c)) for a, b, c in rows])
-        agent.env, agent._episode, agent._is_restored = made, saved.episode, True
+        agent.env, agent._episode = made, saved.episode
+        if made is not None and agent._episode is not None:
+            agent._episode = agent._episode.resume(made, saved.space, saved.seed)
         return agent
 
     @classmethod

@@ -82,8 +82,10 @@ class Episode:
     actions: list[int] = field(default_factory=list)
     total: float = 0.0
 
-    def replay(self, env: Env, space: Space, seed: int) -> bool:
-        """Bring a fresh environment to where the episode stands; whether that is possible."""
+    def resume(self, env: Env, space: Space, seed: int) -> Episode:
+        """Bring a fresh environment to where the episode stands; where it does not come back, a new
+        episode begins.
+        """
         if self.random_state is not None:
             env.unwrapped.np_random.bit_generator.state = self.random_state
         observation, _ = env.reset(seed=seed if self.random_state is None else None)
@@ -91,17 +93,16 @@ class Episode:
             observation, _, terminated, truncated, _ = env.step(action + space.first_action)
             if terminated or truncated:
                 break
-        came_back = np.array_equal(read(space, observation), self.observation)
-        if not came_back:
-            warnings.warn(
-                "the environment did not come back to where the agent was saved; a new episode "
-                "begins",
-                stacklevel=4,
-            )
-        return came_back
+        if np.array_equal(read(space, observation), self.observation):
+            return self
+        warnings.warn(
+            "the environment did not come back to where the agent was saved; a new episode begins",
+            stacklevel=3,
+        )
+        return begin_episode(env, space, self.hyde)
 
 
-def begin_episode(env: Env, space: Space, seed: int | None, hyde: int) -> Episode:
+def begin_episode(env: Env, space: Space, hyde: int, seed: int | None = None) -> Episode:
     """Reset the environment, with the seed where one is given."""
     random_state = env.unwrapped.np_random.bit_generator.state if seed is None else None
     observation, _ = env.reset(seed=seed)
