@@ -17,7 +17,7 @@ import pytest
 from jekyllhyde.deep import ddqn, jekyll_hyde, replay, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.learning import Critic, State, learn_critics
+from jekyllhyde.deep.learning import Critic, State, decreasing, learn_critics
 from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
 from jekyllhyde.deep.replay import Samples, Transition, prepare
 from jekyllhyde.deep.rnd import RND
@@ -199,21 +199,19 @@ def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, State]:
 
 def test_epsilon_by_hand() -> None:
     published, paper = configure("jekyll_hyde", "published"), configure("jekyll_hyde", "paper")
-    assert [float(jekyll_hyde.epsilon(published, jnp.int32(t))) for t in (0, 400, 4400)] == [
-        1.0,
-        1.0,
-        0.5,
-    ]
-    assert [float(jekyll_hyde.epsilon(paper, jnp.int32(t))) for t in (0, 4000, 16000)] == [
+    for config, times, expected in (
+        (published, (0, 400, 4400), [1.0, 1.0, 0.5]),
+        (paper, (0, 4000, 16000), [1.0, 1.0, 0.25]),
+    ):
+        values = [float(decreasing(config, jnp.int32(t), config.warmup)) for t in times]
+        assert values == expected
+    assert configure("jekyll_hyde", "paper", level=2).epsilon_1 == 40_000.0
+    assert [float(decreasing(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)] == [
         1.0,
         1.0,
         0.25,
     ]
-    assert configure("jekyll_hyde", "paper", level=2).epsilon_1 == 40_000.0
-    assert [
-        float(ddqn.epsilon(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)
-    ] == [1.0, 1.0, 0.25]
-    assert float(ddqn.epsilon(configure("ddqn", "published", level=2), jnp.int32(100))) == 0.5
+    assert float(decreasing(configure("ddqn", "published", level=2), jnp.int32(100))) == 0.5
 
 
 def test_the_personality_in_control_acts_and_stores() -> None:

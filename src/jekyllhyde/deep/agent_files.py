@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from jekyllhyde.deep.configurations import RECORDS, configure, spell
+from jekyllhyde.deep.learning import State
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.spaces import Episode
 from jekyllhyde.errors import InputError
@@ -25,75 +26,62 @@ from jekyllhyde.files import write_folder, write_json
 
 FORMAT = 2
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
-EPISODES = "episodes"
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(NamedTuple):
     """What a folder holds."""
 
-    name: str
+    agent: str
     seed: int
     settings: Any
-    space: Space
-    arrays: dict[str, Any]
+    space: Any
     episode: Episode | None
 
 
-def save_agent(path: str | Path, saved: Saved) -> None:
+def save_agent(path: str | Path, saved: Saved, arrays: Mapping[str, Any]) -> None:
     """Write all of an agent into a folder, which takes the place of one written before."""
-    folder = Path(path)
+    folder, episode = Path(path), saved.episode
     if folder.is_dir() and {file.name for file in folder.iterdir()} - {ABOUT, ARRAYS}:
         raise InputError(
             f"path is {str(folder)!r}, which holds other files; give a folder of its own"
         )
-    about: dict[str, Any] = {
+    about = {
         "format": FORMAT,
-        "agent": saved.name,
-        "seed": saved.seed,
+        **saved._asdict(),
         "settings": plain_settings(saved.settings),
-        "space": asdict(saved.space),
-        "episode": None if saved.episode is None else asdict(saved.episode),
+        "space": vars(saved.space),
+        "episode": episode and {**vars(episode), "observation": episode.observation.tolist()},
     }
-    if saved.episode is not None:
-        about["episode"]["observation"] = np.asarray(saved.episode.observation).tolist()
 
     def fill(partial: Path) -> None:
-        save_file(saved.arrays, partial / ARRAYS)
+        save_file(dict(arrays), partial / ARRAYS)
         write_json(partial / ABOUT, about)
 
     write_folder(folder, fill)
 
 
-def load_agent(path: str | Path, name: str, own: Mapping[str, Any]) -> Saved:
-    """Read the agent of that name; settings of the user's own are not in the file, and given."""
+def load_agent(path: str | Path, name: str, own: Mapping[str, Any]) -> tuple[Saved, dict[str, Any]]:
+    """Read the agent of that name, and its arrays; settings of the user's own are not in the file,
+    and given.
+    """
     folder = f"folder {str(path)!r}"
     try:
         about = json.loads((Path(path) / ABOUT).read_text())
-        number, stored = about["format"], about["agent"]
-        if number == FORMAT and stored == name:
-            space, episode = about["space"], about["episode"]
-            return Saved(
-                name,
-                about["seed"],
-                restore_settings(name, about["settings"], own),
-                Space(**{**space, "shape": tuple(space["shape"])}),
-                load_file(Path(path) / ARRAYS),
-                None if episode is None else Episode(**episode),
-            )
+        number, stored = about.pop("format"), about["agent"]
+        if number == 1:
+            raise InputError("it is of version 0.1; load it with jekyllhyde 0.1, or train it anew")
+        if (number, stored) != (FORMAT, name):
+            raise InputError(f"it is a {stored} of format {number}, not a {name} of {FORMAT}")
+        about["settings"] = restore_settings(name, about["settings"], own)
+        about["space"] = Space(**{**about["space"], "shape": tuple(about["space"]["shape"])})
+        about["episode"] = about["episode"] and Episode(**about["episode"])
+        return Saved(**about), load_file(Path(path) / ARRAYS)
     except InputError as error:
-        raise InputError(f"{folder}: {error}") from None
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        raise InputError(f"{folder} holds an agent that cannot be loaded: {error}") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise InputError(
             f"{folder} holds no agent that can be read ({type(error).__name__})"
         ) from None
-    if number == 1:
-        raise InputError(
-            f"{folder} holds an agent of version 0.1; load it with jekyllhyde 0.1, or train it anew"
-        )
-    raise InputError(
-        f"{folder} holds a {stored} of format {number}, not a {name} of format {FORMAT}"
-    )
 
 
 def plain_settings(settings: Any) -> dict[str, Any]:
@@ -131,33 +119,24 @@ def _restored(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else inf if value == "inf" else value
 
 
-def named_arrays(state: Any) -> dict[str, Any]:
-    """The arrays of a state by their path; the random key as its bits."""
-    paths, _ = jax.tree_util.tree_flatten_with_path(state)
-    return {jax.tree_util.keystr(path): np.asarray(_bits(leaf)) for path, leaf in paths}
+def named_arrays(state: State) -> dict[str, Any]:
+    """Copies of the arrays of a state by their path; the random key as its bits."""
+    paths, _ = jax.tree_util.tree_flatten_with_path(_plain_state(state))
+    return {jax.tree_util.keystr(path): np.array(leaf) for path, leaf in paths}
 
 
-def filled(state: Any, stored: Mapping[str, Any], folder: str) -> Any:
+def filled(state: State, stored: Mapping[str, Any]) -> State:
     """`state` with the stored arrays in place of its own."""
-    expected = named_arrays(state)
-    if _shapes(expected) != _shapes(stored):
-        raise InputError(f"folder {folder!r} holds arrays that do not fit its {ABOUT}")
-    leaves = [
-        jax.random.wrap_key_data(jnp.asarray(stored[name]))
-        if _is_key(leaf)
-        else jnp.asarray(stored[name])
-        for name, leaf in zip(expected, jax.tree.leaves(state), strict=True)
-    ]
-    return jax.tree.unflatten(jax.tree.structure(state), leaves)
+    shapes, expected = (
+        {name: (array.shape, array.dtype) for name, array in arrays.items()}
+        for arrays in (stored, named_arrays(state))
+    )
+    if shapes != expected:
+        raise InputError(f"the folder holds arrays that do not fit its {ABOUT}")
+    leaves = [jnp.asarray(stored[name]) for name in expected]
+    plain = jax.tree.unflatten(jax.tree.structure(_plain_state(state)), leaves)
+    return replace(plain, key=jax.random.wrap_key_data(plain.key))
 
 
-def _shapes(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: (array.shape, array.dtype) for name, array in arrays.items()}
-
-
-def _bits(leaf: jax.Array) -> jax.Array:
-    return jax.random.key_data(leaf) if _is_key(leaf) else leaf
-
-
-def _is_key(leaf: jax.Array) -> bool:
-    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+def _plain_state(state: State) -> State:
+    return replace(state, key=jax.random.key_data(state.key))

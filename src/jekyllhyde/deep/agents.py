@@ -24,14 +24,7 @@ from numpy.typing import NDArray
 from jekyllhyde.agent import Agent, Episodes, Progress
 from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import Rule
-from jekyllhyde.deep.agent_files import (
-    EPISODES,
-    Saved,
-    filled,
-    load_agent,
-    named_arrays,
-    save_agent,
-)
+from jekyllhyde.deep.agent_files import Saved, filled, load_agent, named_arrays, save_agent
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.deep.cache import keep_compiled
 from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm, configure
@@ -44,6 +37,7 @@ from jekyllhyde.deep.training import TrainResult
 from jekyllhyde.errors import InputError, check_count
 
 Widths = tuple[int, ...] | None
+EPISODES = "episodes"  # their name among the arrays
 REPORTED = 100  # steps between two calls of `progress`
 
 
@@ -73,11 +67,10 @@ class DeepAgent(Agent):
     ) -> None:
         self.env = open_environment(env)
         self.seed = check_count(seed, "seed", 0)
-        settings = {f.name: given[f.name] for f in fields(self.settings_type)}
-        settings = {name: value for name, value in settings.items() if value is not None}
         mdp = None if self.env is None else getattr(self.env.unwrapped, "mdp", None)
-        if mdp is not None:
-            settings = {"gamma": mdp.gamma, **settings}
+        settings = {} if mdp is None else {"gamma": mdp.gamma}
+        names = [f.name for f in fields(self.settings_type) if given[f.name] is not None]
+        settings |= {name: given[name] for name in names}
         self.settings = configure(self.name, config, **settings)
         self.episodes = Episodes()
         self._episode: Episode | None = None
@@ -106,12 +99,8 @@ class DeepAgent(Agent):
         """Take so many environment steps with one update each; two calls are the same as one with
         the sum. `progress` is called with the steps since the last call.
         """
-        n_steps, state, env, space = (
-            check_count(total_timesteps, "total_timesteps", 0),
-            self.state,
-            self.env,
-            self.space,
-        )
+        n_steps = check_count(total_timesteps, "total_timesteps", 0)
+        state, env, space = self.state, self.env, self.space
         if env is None or space is None:
             raise InputError("the agent has no environment; give one to load")
         if self._episode is None:
@@ -161,27 +150,24 @@ class DeepAgent(Agent):
 
     def save(self, path: str | Path) -> None:
         """Write the agent into a folder of its own; one that was written before is replaced."""
-        arrays = self.arrays()
-        assert self.space is not None
-        save_agent(
-            path, Saved(self.name, self.seed, self.settings, self.space, arrays, self._episode)
-        )
+        about = Saved(self.name, self.seed, self.settings, self.space, self._episode)
+        save_agent(path, about, self.arrays())
 
     @classmethod
     def load(cls, path: str | Path, env: Env | str | None = None, **own: Any) -> Self:
         """The agent saved in a folder; with an environment of the same spaces it goes on learning
         where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
         """
-        saved, made = load_agent(path, cls.name, own), open_environment(env)
-        if made is not None and space_of(made) != saved.space:
-            raise InputError("env has other observations or actions than the saved agent")
-        agent = cls._with(saved.settings, saved.space, saved.seed)
-        rows = saved.arrays.pop(EPISODES, np.zeros((0, 3)))
-        agent._state = filled(agent.state, saved.arrays, str(path))
+        (_, seed, settings, space, episode), arrays = load_agent(path, cls.name, own)
+        agent = cls._with(settings, space, seed)
+        rows = arrays.pop(EPISODES, np.zeros((0, 3)))
         agent.episodes = Episodes([(float(a), int(b), int(c)) for a, b, c in rows])
-        agent.env, agent._episode = made, saved.episode
-        if made is not None and agent._episode is not None:
-            agent._episode = agent._episode.resume(made, saved.space, saved.seed)
+        agent._state = filled(agent.state, arrays)
+        agent.env, agent._episode = open_environment(env), episode
+        if agent.env is not None and space_of(agent.env) != space:
+            raise InputError("env has other observations or actions than the saved agent")
+        if agent.env is not None and episode is not None:
+            agent._episode = episode.resume(agent.env, space, seed)
         return agent
 
     @classmethod
@@ -246,21 +232,21 @@ class DoubleDQN(DeepAgent):
         *,
         seed: int = 0,
         config: str | ddqn.Config = "recommended",
-        gamma: float | None = None,
         eta_c: float | None = None,
         tau: float | None = None,
+        gamma: float | None = None,
+        hidden: Widths = None,
+        capacity: int | None = None,
+        batch: int | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
         bonus: str | Bonus | None = None,
-        bonus_weight: float | None = None,
         with_bonus: bool | None = None,
-        timeout_terminates: bool | None = None,
-        hidden: Widths = None,
+        bonus_weight: float | None = None,
         trained_embedding: bool | None = None,
-        batch: int | None = None,
-        capacity: int | None = None,
-        clip: float | None = None,
+        timeout_terminates: bool | None = None,
         adam_eps: float | None = None,
+        clip: float | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 
@@ -278,20 +264,20 @@ class DiscreteSAC(DeepAgent):
         seed: int = 0,
         config: str | sac.Config = "recommended",
         gamma: float | None = None,
+        hidden: Widths = None,
         eta: float | None = None,
         eta_c: float | None = None,
-        tau: float | None = None,
-        bonus: str | Bonus | None = None,
-        bonus_weight: float | None = None,
-        with_bonus: bool | None = None,
-        bonus_terminates: bool | None = None,
-        hidden: Widths = None,
-        trained_embedding: bool | None = None,
-        batch: int | None = None,
         capacity: int | None = None,
+        tau: float | None = None,
         warmup: int | None = None,
+        bonus: str | Bonus | None = None,
+        batch: int | None = None,
+        with_bonus: bool | None = None,
         clip: float | None = None,
+        bonus_weight: float | None = None,
         adam_eps: float | None = None,
+        bonus_terminates: bool | None = None,
+        trained_embedding: bool | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 

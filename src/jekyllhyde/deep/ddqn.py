@@ -22,6 +22,7 @@ from jekyllhyde.deep.learning import (
     Critic,
     Settings,
     State,
+    decreasing,
     draw_action,
     embedded,
     learn_double_dqn,
@@ -85,17 +86,10 @@ def init(key: Array, config: Config, space: Space) -> State:
     return start(key, networks, replay.empty(config.capacity, space.example()))
 
 
-def epsilon(config: Config, episodes: Array) -> Array:
-    """The probability of a uniform action after `episodes` episodes."""
-    if config.schedule == "paper":
-        return jnp.minimum(1.0, config.epsilon_1 / jnp.maximum(episodes, 1))
-    return 1.0 / (1.0 + episodes / config.epsilon_1)
-
-
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
-    return draw_action(state, noisy_greedy(q, epsilon(config, state.episodes)))
+    return draw_action(state, noisy_greedy(q, decreasing(config, state.episodes)))
 
 
 def update(state: State, config: Config, transition: Transition, ended: Array) -> State:

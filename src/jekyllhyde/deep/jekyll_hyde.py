@@ -6,7 +6,7 @@ Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q
     at the start of an episode, Hyde takes control with probability epsilon_t      update
     the personality in control acts, for the whole episode                         act
     its transition goes to the replay, and to Hyde's own where he acted            update
-    a batch B: K transitions of the replay and K of Hyde's                         draw_batch
+    a batch B: K transitions of the replay and K of Hyde's                         update
     Hyde      q~(s,a)  <-  bonus + gamma q~_target(s', argmax q~(s', .))           Hyde.learn
     bonus     learns B (RND: its predictor moves towards its target)               Hyde.learn
     critic    q(s,a)   <-  r + gamma sum_a' pi(a'|s') q(s',a')                     expected_sarsa
@@ -31,9 +31,12 @@ from jax import Array
 from jekyllhyde.deep import replay
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.learning import (
+    ActorCritic,
     Critic,
     Settings,
     State,
+    actor_critic_tables,
+    decreasing,
     draw_action,
     embedded,
     learn_critics,
@@ -51,7 +54,7 @@ from jekyllhyde.deep.networks import (
     noisy_greedy,
     static,
 )
-from jekyllhyde.deep.replay import Replay, Samples, Transition, prepare
+from jekyllhyde.deep.replay import Samples, Transition, prepare
 from jekyllhyde.deep.rnd import RND
 from jekyllhyde.registry import Choices
 
@@ -163,15 +166,10 @@ CONFIGS = {
 }
 
 
-class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where
-    networks have their own).
-    """
+class Networks(ActorCritic):
+    """Everything that is learned: Jekyll's networks, and Hyde's state."""
 
-    features: Array | None
-    actor: Learner
-    critics: tuple[Critic, ...]
-    explorer: Any  # Hyde's state
+    explorer: Any
 
 
 def init(key: Array, config: Config, space: Space) -> State:
@@ -188,13 +186,6 @@ def init(key: Array, config: Config, space: Space) -> State:
     return start(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
-def epsilon(config: Config, t: Array) -> Array:
-    """The probability that Hyde takes the next episode, after `t` environment steps."""
-    if config.schedule == "paper":
-        return jnp.minimum(1.0, config.epsilon_1 / jnp.maximum(t, 1))
-    return 1.0 / (1.0 + jnp.maximum(t - config.warmup, 0) / config.epsilon_1)
-
-
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
     """An action of the personality in control; uniform during the warm-up."""
     x = encode(state.networks.features, observation)
@@ -207,18 +198,18 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
-    key, draw_key = jax.random.split(state.key)
-    draw, *draws = jnp.split(
-        jax.random.uniform(draw_key, (1 + 2 * config.batch,)), (1, 1 + config.batch)
-    )
-    t = state.t + 1
     assert state.hyde is not None
+    key, draw_key = jax.random.split(state.key)
+    draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
+    draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
+    t = state.t + 1
     # until there is a batch of Hyde's, the warm-up fills his replay too
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = replay.add(state.everyone, transition)
     hyde = replay.add(state.hyde, transition, state.hyde_acts | warming)
-    batch, weight = draw_batch(config, everyone, hyde, *draws)
-    learned = learn(state.networks, config, prepare(state.networks.features, batch, weight))
+    recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent_draws)
+    batch = replay.join(recent, replay.sample(hyde, hyde_draws))
+    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
     return State(
         networks=learn_if(t > config.warmup, learned, state.networks),
         everyone=everyone,
@@ -226,16 +217,8 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
         key=key,
         t=t,
         episodes=state.episodes + ended,
-        hyde_acts=jnp.where(ended, draw[0] < epsilon(config, t), state.hyde_acts),
+        hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
     )
-
-
-def draw_batch(
-    config: Config, everyone: Replay, hyde: Replay, recent: Array, own: Array
-) -> tuple[Transition, Array]:
-    """B: the last K transitions or K of all, and K of Hyde's, with their weights."""
-    first = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent)
-    return replay.join(first, replay.sample(hyde, own))
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
@@ -266,10 +249,4 @@ def learn_actor(actor: Learner, config: Config, samples: Samples, q: Array) -> L
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
 
 
-def tables(networks: Networks, config: Config, observations: Array) -> tuple[Array, Array]:
-    """Jekyll's policy pi [S, A] and critic q [S, A] in all `observations`; pi's greedy action is
-    what is evaluated.
-    """
-    x = encode(networks.features, observations)
-    q = smallest([critic.online.network(x) for critic in networks.critics])
-    return jax.nn.softmax(networks.actor.network(x)), q
+tables = actor_critic_tables

@@ -19,7 +19,7 @@ from jax import Array
 
 from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import Bonus
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, mean, pick, static
+from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, pick, static
 from jekyllhyde.deep.replay import Replay, Samples, Transition, prepare
 from jekyllhyde.deep.rnd import RND
 
@@ -96,6 +96,15 @@ def update_from_replay(
     return replace(after, networks=learn_if(is_ready(after), learned, state.networks))
 
 
+def decreasing(config: Any, count: Array, begin: int = 0) -> Array:
+    """Epsilon after `count` steps or episodes: epsilon_1 / count (`paper`), or a curve that begins
+    at 1 and halves after epsilon_1 of them (`published`).
+    """
+    if config.schedule == "paper":
+        return jnp.minimum(1.0, config.epsilon_1 / jnp.maximum(count, 1))
+    return 1.0 / (1.0 + jnp.maximum(count - begin, 0) / config.epsilon_1)
+
+
 class Critic(eqx.Module):
     """A network for q, and its target network."""
 
@@ -146,3 +155,24 @@ def learn_double_dqn(
 def smallest(values: list[Array]) -> Array:
     """The elementwise minimum."""
     return reduce(jnp.minimum, values)
+
+
+class ActorCritic(eqx.Module):
+    """The networks of an actor and its critics, and the fixed table that turns indices into vectors
+    (None where networks have their own).
+    """
+
+    features: Array | None
+    actor: Learner
+    critics: tuple[Critic, ...]
+
+
+def actor_critic_tables(
+    networks: ActorCritic, config: Settings, observations: Array
+) -> tuple[Array, Array]:
+    """The policy pi [S, A] and the smallest critic q [S, A] in all `observations`; pi's greedy
+    action is what is evaluated.
+    """
+    x = encode(networks.features, observations)
+    q = smallest([critic.online.network(x) for critic in networks.critics])
+    return jax.nn.softmax(networks.actor.network(x)), q

@@ -89,30 +89,17 @@ def join(*parts: tuple[Transition, Array]) -> tuple[Transition, Array]:
     return joined
 
 
-class Samples(eqx.Module):
-    """A batch of N transitions as the networks take it: s and s' as vectors (or as indices, where
-    networks embed them), beside the observations themselves; `weight` is 0 where nothing was drawn.
+class Samples(Transition):
+    """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
+    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn.
     """
 
     x: Array
-    action: Array
-    reward: Array
     x_next: Array
-    discount: Array
     weight: Array
-    observation: Array
-    following: Array
 
 
 def prepare(features: Array | None, batch: Transition, weight: Array) -> Samples:
     """The batch with its observations encoded by the table `features`, which all networks share."""
-    return Samples(
-        x=encode(features, batch.observation),
-        action=batch.action,
-        reward=batch.reward,
-        x_next=encode(features, batch.following),
-        discount=batch.discount,
-        weight=weight,
-        observation=batch.observation,
-        following=batch.following,
-    )
+    x, x_next = encode(features, batch.observation), encode(features, batch.following)
+    return Samples(**vars(batch), x=x, x_next=x_next, weight=weight)

@@ -15,16 +15,17 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
 from jekyllhyde.deep.learning import (
+    ActorCritic,
     Critic,
     Settings,
     State,
+    actor_critic_tables,
     draw_action,
     embedded,
     learn_critics,
@@ -62,16 +63,11 @@ CONFIGS = {
 }
 
 
-class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where
-    networks have their own).
-    """
+class Networks(ActorCritic):
+    """Everything that is learned; the last two are there with a bonus."""
 
-    features: Array | None
-    actor: Learner
-    critics: tuple[Critic, ...]
     log_alpha: Learner
-    bonus: Any  # the bonus's state, where there is one
+    bonus: Any  # its state
     bonus_critic: Learner | None
 
 
@@ -153,8 +149,4 @@ def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[N
     return replace(networks, bonus=bonus, bonus_critic=critic), q_bonus
 
 
-def tables(networks: Networks, config: Config, observations: Array) -> tuple[Array, Array]:
-    """The policy pi [S, A] and the smaller critic q [S, A] in all `observations`."""
-    x = encode(networks.features, observations)
-    q = smallest([critic.online.network(x) for critic in networks.critics])
-    return jax.nn.softmax(networks.actor.network(x)), q
+tables = actor_critic_tables

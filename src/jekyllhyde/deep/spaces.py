@@ -94,6 +94,7 @@ class Episode:
             if terminated or truncated:
                 break
         if np.array_equal(read(space, observation), self.observation):
+            self.observation = read(space, observation)
             return self
         warnings.warn(
             "the environment did not come back to where the agent was saved; a new episode begins",
