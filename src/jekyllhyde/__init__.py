@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from jekyllhyde import lab as lab
     from jekyllhyde import theory as theory
     from jekyllhyde.agent import Agent as Agent
+    from jekyllhyde.check import check_agent as check_agent
     from jekyllhyde.errors import InputError as InputError
     from jekyllhyde.lab.spec import Experiment as Experiment
     from jekyllhyde.mdp.chain import chain as chain
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from jekyllhyde.schedule import Schedule as Schedule
     from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
     from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
-    from jekyllhyde.check import check_agent as check_agent
     from jekyllhyde.tabular.learn import learn as learn
     from jekyllhyde.tabular.learn_run import LearnRun as LearnRun
 

@@ -9,7 +9,6 @@ from dataclasses import fields
 from typing import Any
 
 from jekyllhyde.agent import AgentRecord, find_agent
-from jekyllhyde.cli.old_agents import contract_class
 from jekyllhyde.errors import InputError
 from jekyllhyde.options import Option, options_of
 
@@ -34,9 +33,8 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
 
 def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, Option]:
     """The agent's options by name; defaults are the values in force under the given `preset`."""
-    cls = contract_class(record)
-    documented = options_of(getattr(cls, "settings_type", cls))
-    keywords = options_of(cls) if isinstance(cls, type) else cls.keywords
+    cls = record.cls
+    documented, keywords = options_of(getattr(cls, "settings_type", cls)), options_of(cls)
     chosen = {name: value for name, value in preset.items() if name in keywords}
     values = settings_of(cls(**{**record.fixed, **chosen})) | chosen
     return {
@@ -52,14 +50,14 @@ def settings_of(agent: Any) -> dict[str, Any]:
     if hasattr(settings, "resolved"):
         return dict(settings.resolved())
     if isinstance(settings, Mapping):
-        return {name: value for name, value in settings.items() if name != "seed"}
+        return dict(settings)
     return {field.name: getattr(settings, field.name) for field in fields(settings)}
 
 
 def make_agent(record: AgentRecord, env: Any, seed: int, chosen: Mapping[str, Any]) -> Any:
     """The agent with the options that were chosen; the discount of a model is the agent's too."""
-    cls, given = contract_class(record), {**record.fixed, **chosen}
+    given = {**record.fixed, **chosen}
     mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
-    if mdp is not None and isinstance(cls, type) and "gamma" in options_of(cls):
+    if mdp is not None and "gamma" in options_of(record.cls):
         given = {"gamma": mdp.gamma, **given}
-    return cls(env, seed=seed, **given)
+    return record.cls(env, seed=seed, **given)

@@ -128,7 +128,7 @@ def train_in_one_call(
     mdp_seed : which random MDP.
     """
     from jekyllhyde import deep
-    from jekyllhyde.deep import output
+    from jekyllhyde.deep import training_files
 
     mdp = task.mdp(mdp_seed)
     settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
@@ -160,7 +160,9 @@ def train_in_one_call(
         measured=measured,
         work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
         settings=settings_of(SimpleNamespace(settings=result.config)),
-        write=lambda folder: output.write(result, folder, task.domain.draw_map(**task.options)),
+        write=lambda folder: training_files.write(
+            result, folder, task.domain.draw_map(**task.options)
+        ),
         failures={},
         note=device_sentence(result.device, runs),
     )
