@@ -10,7 +10,7 @@ import numpy as np
 
 from jekyllhyde.lab.figures.figure02.claims import DECAYING, HALF, JH, ONP
 from jekyllhyde.lab.figures.figure14.claims import all_solved
-from jekyllhyde.lab.methods import problem_of
+from jekyllhyde.lab.problems import problem_for_run as problem_of
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
 from jekyllhyde.lab.verdicts import (
     SLIGHT,
