@@ -78,7 +78,7 @@ def tasks_of(
             wanted[cell.digest] = (first, max(runs, experiment.runs))
     lacking = {digest: store.missing(digest, runs) for digest, (_, runs) in wanted.items()}
     costs = {
-        digest: METHODS[cell.method].seconds(cell.problem, cell.settings)
+        digest: METHODS[cell.method].estimate(cell.problem, cell.settings)
         for digest, (cell, _) in wanted.items()
     }
     total = sum(cost * sum(map(len, lacking[digest])) for digest, cost in costs.items())

@@ -152,7 +152,7 @@ def panel_of(experiment: Experiment) -> Panel:
     something varies, else curves.
     """
     method = METHODS[experiment.method]
-    xlabel = next(iter(experiment.axes), method.xlabel)
+    xlabel = next(iter(experiment.axes), method.xlabel or method.unit)
     quantity = (experiment.vary and method.end) or method.curve
     values = experiment.axes.get(xlabel, [])
     numbers = [value for value in values if isinstance(value, (int, float)) and value > 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -14,7 +14,6 @@ from jekyllhyde.errors import InputError
 
 S = TypeVar("S", bound=msgspec.Struct)
 Count = Annotated[int, msgspec.Meta(ge=1)]
-Table = Annotated[dict[str, Any], msgspec.Meta(description="a table of settings")]
 _WORDS = {
     int: "an integer",
     float: "a number",
@@ -47,7 +46,7 @@ def in_words(hint: Any) -> str:
         return meta.description or f"{in_words(base)}{least}"
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(str, get_args(hint)))}"
-    if isinstance(hint, types.UnionType):
+    if get_origin(hint) in (Union, types.UnionType):
         return " or ".join(map(in_words, get_args(hint)))
     return _WORDS.get(hint, str(hint))
 

@@ -49,4 +49,4 @@ def in_small(panel: Panel) -> Panel:
 
     Networks take long to compile, so there is only one of the deep agents.
     """
-    return replace(panel, experiment=panel.method.in_small(panel.experiment, panel.kind))
+    return replace(panel, experiment=panel.experiment.in_small(panel.kind))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from jekyllhyde.lab.methods.contract import Method
-from jekyllhyde.lab.methods.deep import Deep
-from jekyllhyde.lab.methods.learn import Learn
-from jekyllhyde.lab.methods.plan import Plan
+from jekyllhyde.lab.methods.deep import DEEP
+from jekyllhyde.lab.methods.learn import LEARN
+from jekyllhyde.lab.methods.plan import PLAN
 from jekyllhyde.registry import Registry
 
 METHODS: Registry[Method] = Registry("method")
-for _method in (Plan(), Learn(), Deep()):
+for _method in (PLAN, LEARN, DEEP):
     METHODS.add(_method.name, _method)

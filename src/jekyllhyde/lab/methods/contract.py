@@ -6,9 +6,9 @@ curve, at about `points` places.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,75 +17,65 @@ import pyarrow as pa
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Ints
 
-if TYPE_CHECKING:
-    from jekyllhyde.lab.spec import Experiment
-
 POINTS = 1000
 FAILURE_LENGTH = 500  # characters that are kept of a failure's reason
-INTEGER, NUMBER, CURVE = pa.int64(), pa.float64(), pa.list_(pa.float64())
-ROW_SECONDS, CURVE_SECONDS = 1e-4, 5e-3  # what a run counts at least: tasks have 100,000 rows at
-# most, or 2000 with curves
+# What a run counts at least, so that a task has at most 2000 curves, or 100,000 times.
+CURVE_SECONDS, TIME_SECONDS = 5e-3, 1e-4
+COUNT, NUMBER, PLACES, CURVE = (
+    pa.int64(),
+    pa.float64(),
+    pa.list_(pa.int32()),
+    pa.list_(pa.float64()),
+)
 
 Progress = Callable[[int], None]
 Row = dict[str, Any]
 Settings = Mapping[str, Any]
 
 
-class Method(ABC):
+@dataclass(frozen=True)
+class Method:
     """A way to run a cell.
 
     unit : what is counted along a run, and the setting that says how many of them there are.
     options : the method's own settings with their types and defaults.
+    complete : (MDP, settings) -> the settings as they enter the digest: every default written out,
+        and all checked.
+    rows : (problem, settings, stream, runs, progress) -> a row for each of these runs.
+    seconds : (problem, settings) -> about how long a run takes, at most; for the size of tasks.
     columns : what its rows hold, by type.  curve, end : the columns that are drawn along a run,
         and at its end against whatever varies ("" where there is none).
+    xlabel : the axis along a run, if it is not the unit.
     exact : nothing is random but the problem.  whole : the runs of a cell are made in one call.
     extra : what must be installed beside the core.
+    small : (kind of panel) -> the length for tests, as a share.  small_series : the only one
+        of the series that tests run, by its place.
     """
 
-    name: ClassVar[str]
-    unit: ClassVar[str]
-    options: ClassVar[type[msgspec.Struct]]
-    columns: ClassVar[dict[str, pa.DataType]]
-    curve: ClassVar[str] = "J_norm"
-    end: ClassVar[str] = "J_norm_end"
-    exact: ClassVar[bool] = False
-    whole: ClassVar[bool] = False
-    extra: ClassVar[str | None] = None
-
-    @property
-    def xlabel(self) -> str:
-        """The axis along a run."""
-        return self.unit
-
-    @abstractmethod
-    def complete(self, mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
-        """The settings as they enter the digest: every default written out, and all checked."""
-
-    @abstractmethod
-    def rows(
-        self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
-    ) -> list[Row]:
-        """Runs number runs.start to runs.stop - 1 of a cell, on one thread."""
-
-    @abstractmethod
-    def seconds(self, problem: Settings, settings: Settings) -> float:
-        """About how long one run takes, at most; only the size of tasks depends on it."""
+    name: str
+    unit: str
+    options: type[msgspec.Struct]
+    complete: Callable[[FiniteMDP, Settings], dict[str, Any]]
+    rows: Callable[[Settings, Settings, int, range, Progress], list[Row]]
+    seconds: Callable[[Settings, Settings], float]
+    columns: Mapping[str, pa.DataType]
+    curve: str = "J_norm"
+    end: str = "J_norm_end"
+    xlabel: str = ""
+    exact: bool = False
+    whole: bool = False
+    extra: str | None = None
+    small: Callable[[str], float] = lambda kind: 0.005
+    small_series: int | None = None
 
     def work(self, settings: Settings) -> int:
         """How many units a run makes, at most."""
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))
 
-    def in_small(self, experiment: Experiment, kind: str) -> Experiment:
-        """The experiment in small, for tests: two runs of a two-hundredth of the length at three
-        points of each axis.
-        """
-        return experiment.scaled(runs=min(2, experiment.runs), points=3, length=0.005)
-
-    def split(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The settings that are the method's, and those that it passes on."""
-        names = self.options.__struct_fields__
-        ours = {key: value for key, value in settings.items() if key in names}
-        return ours, {key: value for key, value in settings.items() if key not in names}
+    def estimate(self, problem: Settings, settings: Settings) -> float:
+        """About how many seconds a run takes, at most, and what it counts at least."""
+        least = CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS
+        return max(least, self.seconds(problem, settings) * self.work(settings))
 
     def run_block(
         self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
@@ -112,9 +102,10 @@ def _reason(error: Exception) -> str:
     return text[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
 
 
-def least_seconds(settings: Settings) -> float:
-    """What a run counts at least."""
-    return CURVE_SECONDS if settings.get("target") is None else ROW_SECONDS
+def split(settings: Settings, options: type[msgspec.Struct]) -> tuple[Row, Row]:
+    """The settings that are the method's own, and those that it passes on to the agent."""
+    own = {name: settings[name] for name in options.__struct_fields__ if name in settings}
+    return own, {name: value for name, value in settings.items() if name not in own}
 
 
 def thin(count: int, points: int) -> Ints:

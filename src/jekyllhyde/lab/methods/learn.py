@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 from msgspec.structs import asdict
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
 from jekyllhyde.errors import InputError, check_number
 from jekyllhyde.lab import digests
-from jekyllhyde.lab.methods.contract import (
-    CURVE,
-    INTEGER,
-    NUMBER,
-    POINTS,
-    Method,
-    Progress,
-    Row,
-    Settings,
-    least_seconds,
-    thin,
-)
+from jekyllhyde.lab.methods import contract
+from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type
 from jekyllhyde.mdp.finite import FiniteMDP
@@ -44,75 +32,55 @@ class LearnSettings(msgspec.Struct, frozen=True):
     target: Annotated[float | None, msgspec.Meta(description=TARGET)] = None
     target_on: Criterion = "both"
     horizon: Count | None = None
-    points: Count = POINTS
+    points: Count = contract.POINTS
 
 
-class Learn(Method):
-    """A tabular agent on a known MDP, evaluated exactly."""
+def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
+    chosen, record, agent = _chosen(settings)
+    if chosen.target is not None:
+        check_number(chosen.target, "target", TARGET)
+    files = {key: value for key, value in settings.items() if references.is_reference(value)}
+    return (
+        digests.stored("learn", asdict(chosen), asdict(LearnSettings()))
+        | {"agent": record.stored}
+        | digests.stored(record.stored, _resolved(agent), _resolved(record.cls()))
+        | references.described(files)
+    )
 
-    name = "learn"
-    unit = "trajectories"
-    options = LearnSettings
-    columns = {
-        **dict.fromkeys(
-            ("end", "steps", "time", "time_both", "time_global", "time_jekyll"), INTEGER
-        ),
-        **dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), NUMBER),
-        "at": pa.list_(pa.int32()),
-        **dict.fromkeys(("J_norm", "J_norm_jekyll"), CURVE),
-    }
 
-    def complete(self, mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
-        """See `Method`."""
-        chosen, record, agent = self._chosen(settings)
-        if chosen.target is not None:
-            check_number(chosen.target, "target", TARGET)
-        files = {key: value for key, value in settings.items() if references.is_reference(value)}
-        return (
-            digests.stored(self.name, asdict(chosen), asdict(LearnSettings()))
-            | {"agent": record.stored}
-            | digests.stored(record.stored, _resolved(agent), _resolved(record.cls()))
-            | references.described(files)
-        )
+def _rows(
+    problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
+) -> list[Row]:
+    chosen, _, agent = _chosen(settings)
+    mdps = [problem_for_run(problem, run) for run in runs]
+    same = all(mdp is mdps[0] for mdp in mdps)
+    result = learn(
+        mdps[0] if same else mdps,
+        agent,
+        trajectories=chosen.trajectories,
+        target=chosen.target,
+        target_on=chosen.target_on,
+        horizon=chosen.horizon,
+        runs=len(runs) if same else 1,
+        seed=stream,
+        first=runs.start,
+        threads=1,
+        progress=progress,
+    )
+    return [_row(result, i, chosen) for i in range(result.runs)]
 
-    def rows(
-        self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
-    ) -> list[Row]:
-        """See `Method`."""
-        chosen, _, agent = self._chosen(settings)
-        mdps = [problem_for_run(problem, run) for run in runs]
-        same = all(mdp is mdps[0] for mdp in mdps)
-        result = learn(
-            mdps[0] if same else mdps,
-            agent,
-            trajectories=chosen.trajectories,
-            target=chosen.target,
-            target_on=chosen.target_on,
-            horizon=chosen.horizon,
-            runs=len(runs) if same else 1,
-            seed=stream,
-            first=runs.start,
-            threads=1,
-            progress=progress,
-        )
-        return [_row(result, i, chosen) for i in range(result.runs)]
 
-    def seconds(self, problem: Mapping[str, Any], settings: Settings) -> float:
-        """See `Method`."""
-        trajectory = 1e-6 if problem["name"] == "chain" else 9e-6
-        return max(least_seconds(settings), self.work(settings) * trajectory)
-
-    def _chosen(self, settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
-        """The method's settings, and the agent that the others describe."""
-        ours, options = self.split(settings)
-        chosen = check_settings(LearnSettings, ours, self.name)
-        record = _tabular(chosen.agent)
-        allowed = _hints(record.cls)
-        takes = dict.fromkeys(LearnSettings.__struct_fields__) | allowed
-        check_names(options, f"{{}} is not a setting of {record.name}", takes)
-        for name, value in options.items():
-            check_type(value, name, allowed[name])
-        return chosen, record, record.cls(**references.resolved(options))
+def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
+    """The method's settings, and the agent that the others describe."""
+    own, options = contract.split(settings, LearnSettings)
+    chosen = check_settings(LearnSettings, own, "learn")
+    record = _tabular(chosen.agent)
+    hints = _hints(record.cls)
+    takes = dict.fromkeys(LearnSettings.__struct_fields__) | hints
+    check_names(options, f"{{}} is not a setting of {record.name}", takes)
+    for name, value in options.items():
+        check_type(value, name, hints[name])
+    return chosen, record, record.cls(**references.resolved(options))
 
 
 def _tabular(name: str) -> AgentRecord:
@@ -154,7 +122,7 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
         "failure": result.failures.get(i),
     }
     if chosen.target is None:
-        at = thin(len(result.trajectories), chosen.points)
+        at = contract.thin(len(result.trajectories), chosen.points)
         curves = {name: getattr(result, name)[i, at] for name in ("J_norm", "J_norm_jekyll")}
         return row | {"at": result.trajectories[at], **curves}
     for criterion in get_args(Criterion):
@@ -162,3 +130,17 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
         if reached.any():
             row[f"time_{criterion}"] = int(result.trajectories[reached.argmax()])
     return row | {"time": row.get(f"time_{chosen.target_on}")}
+
+
+LEARN = Method(
+    name="learn",
+    unit="trajectories",
+    options=LearnSettings,
+    complete=_complete,
+    rows=_rows,
+    seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
+    columns=dict.fromkeys(("end", "steps", "time"), contract.COUNT)
+    | dict.fromkeys(("time_both", "time_global", "time_jekyll"), contract.COUNT)
+    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), contract.NUMBER)
+    | {"at": contract.PLACES, "J_norm": contract.CURVE, "J_norm_jekyll": contract.CURVE},
+)
