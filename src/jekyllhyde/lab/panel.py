@@ -19,6 +19,7 @@ from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.methods import work_of
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.values import slug
 from jekyllhyde.mdp.finite import Floats
 
 Outcome = tuple[str, str]
@@ -42,7 +43,7 @@ class Panel:
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
         ("time", "time_jekyll", "time_global"), or a return at the end ("J_norm_end",
         "J_norm_jekyll_end").
-    statistic : over the runs, "mean", "median", "decile" or "iqm".     series : the labels to show,
+    statistic : over the runs, "mean", "median", "decile" or "iqm".     series : the tags to show,
         all by default.
     ylim : for curves.     exact : there is nothing random in it.
     """
@@ -71,11 +72,14 @@ class Panel:
         )
 
     @property
-    def labels(self) -> list[str]:
+    def labels(self) -> dict[str, str]:
+        """What the experiment's series are called, by their tags."""
+        return {slug(cell.label): cell.label for cell in self.experiment.cells}
+
+    @property
+    def tags(self) -> list[str]:
         """The series shown, in order."""
-        return list(self.series) or list(
-            dict.fromkeys(cell.label for cell in self.experiment.cells)
-        )
+        return list(self.series or self.labels)
 
     @property
     def cap(self) -> int:
@@ -130,6 +134,11 @@ class Curves:
     runs: int
 
     @property
+    def labels(self) -> dict[str, str]:
+        """What the experiment's series are called, by their tags."""
+        return self.panel.labels
+
+    @property
     def cap(self) -> int:
         """What a time panel plots for a run that never got there."""
         return self.panel.cap
@@ -169,10 +178,10 @@ def panel_of(experiment: Experiment) -> Panel:
 
 def read(panel: Panel, store: Store) -> Curves:
     """The panel's numbers from the runs that the store has: as many as all of its cells have."""
-    by_label: dict[str, list[Cell]] = {label: [] for label in panel.labels}
+    by_label: dict[str, list[Cell]] = {tag: [] for tag in panel.tags}
     for cell in panel.experiment.cells:
-        if cell.label in by_label:
-            by_label[cell.label].append(cell)
+        if slug(cell.label) in by_label:
+            by_label[slug(cell.label)].append(cell)
     runs = min(
         (_complete_runs(store, cell) for cells in by_label.values() for cell in cells), default=0
     )
