@@ -464,7 +464,11 @@ def test_a_file_is_the_dataclass(tmp_path: Path) -> None:
             "o = [0.1, 2]",
             r"mine/o=2/jh: o is 2; a constant o is a probability in \[0, 1\]",
         ),
-        ("o = [0.1, 0.5]", "oo = [0.1]", r"mine/oo=0\.1/jh: oo is not a setting of tabular_jekyll_hyde"),
+        (
+            "o = [0.1, 0.5]",
+            "oo = [0.1]",
+            r"mine/oo=0\.1/jh: oo is not a setting of tabular_jekyll_hyde",
+        ),
         ("o = [0.1, 0.5]", "o = 2020-01-01", r"vary\.o is datetime"),
         ("[vary]", "[[vary]]", r"vary is \[.*\]; it must be a table of settings"),
         ("[settings]", "[[settings]]", r"settings is \[.*\]; it must be a table of settings"),

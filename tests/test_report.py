@@ -145,7 +145,9 @@ def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
 
 def test_own_experiments_alone_say_nothing_of_the_paper(tmp_path: Path, mixed: Made) -> None:
     store, curves = mixed
-    page = Page(html_page.write_page(curves[-1:], tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    page = Page(
+        html_page.write_page(curves[-1:], tmp_path / "r.html", store).read_text(encoding="utf-8")
+    )
     ids = page.values("id")
     assert "own-experiments" in ids
     assert "provenance" in ids
@@ -155,7 +157,9 @@ def test_own_experiments_alone_say_nothing_of_the_paper(tmp_path: Path, mixed: M
 
 def test_same_store_same_file(tmp_path: Path, mixed: Made, html: str) -> None:
     store, curves = mixed
-    again = html_page.write_page(curves, tmp_path / "report.html", Store.open(store.folder), SKIPPED)
+    again = html_page.write_page(
+        curves, tmp_path / "report.html", Store.open(store.folder), SKIPPED
+    )
     assert again.read_text(encoding="utf-8") == html
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
@@ -284,7 +288,9 @@ def test_failed_runs_are_counted(tmp_path: Path) -> None:
     store, curves = made(tmp_path / "store", [panel_of(experiment)])
     found = provenance([curves[0].panel], store)
     assert (found.total.runs, found.total.failed) == (3, 1)
-    page = Page(html_page.write_page(curves, tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    page = Page(
+        html_page.write_page(curves, tmp_path / "r.html", store).read_text(encoding="utf-8")
+    )
     assert "1 failed runs" in " ".join(" ".join(page.texts).split())
 
 
@@ -306,7 +312,9 @@ def test_without_differences_there_is_no_section(
     store, curves = mixed
     for text, there in (("", False), ("<p>a difference</p>", True)):
         monkeypatch.setattr(html_page, "differences", lambda text=text: text)
-        html = html_page.write_page(curves[:1], tmp_path / "r.html", store).read_text(encoding="utf-8")
+        html = html_page.write_page(curves[:1], tmp_path / "r.html", store).read_text(
+            encoding="utf-8"
+        )
         assert ("id='differences'" in html, "<p>a difference</p>" in html) == (there, there)
 
 

@@ -111,9 +111,7 @@ def jointly(
     if function is STATISTICS["mean"]:
         return y, *_ends(np.tensordot(counts, samples[0], axes=1) / n)
     drawn = (np.repeat(np.arange(n), row) for row in counts)
-    return y, *_ends(
-        np.array([function(*(series[runs] for series in samples)) for runs in drawn])
-    )
+    return y, *_ends(np.array([function(*(series[runs] for series in samples)) for runs in drawn]))
 
 
 def of_means(

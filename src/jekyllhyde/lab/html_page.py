@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,6 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence
     groups: dict[str, list[Shown]] = {}
     for shown in panels:
         groups.setdefault(shown.group, []).append(shown)
-    docs = {panel.name: figure.__doc__ for figure in figures.FIGURES for panel in figure.PANELS}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     environment.filters |= {
@@ -121,8 +121,7 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence
         is_paper=list(groups) != [OWN],
         panels=panels,
         groups=[
-            (group, (docs.get(shown[0].panel.name) or group).strip().split("\n\n"), shown)
-            for group, shown in groups.items()
+            (group, _about(group).strip().split("\n\n"), shown) for group, shown in groups.items()
         ],
         verdicts=Counter(claim["verdict"] for shown in panels for claim in shown.claims),
         all_verdicts=VERDICTS,
@@ -134,3 +133,9 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence
         version=__version__,
         plotly=get_plotlyjs(),
     )
+
+
+def _about(group: str) -> str:
+    """What is said of a figure: the text of its module."""
+    name = f"{figures.__name__}.figure{group.split()[-1]:>02}"
+    return group if group == OWN else import_module(name).__doc__ or group
