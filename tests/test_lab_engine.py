@@ -71,6 +71,7 @@ def uninterrupted(tmp_path: Path, experiments: list[Experiment]) -> str:
 # Killed.
 
 
+@pytest.mark.long
 def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     """Each a little after none to five parts more were stored, so that the moments are spread on
     slow machines too.
@@ -99,7 +100,7 @@ def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     assert rows(store, long(runs)) == uninterrupted(tmp_path, long(runs))
 
 
-@pytest.mark.parametrize("later", [0, 20])
+@pytest.mark.parametrize("later", [0, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_every_step_of_storing(forks: Forks, tmp_path: Path, later: int) -> None:
     """At the start and in the middle of a sweep, while a second process works on the same runs."""
     whole = uninterrupted(tmp_path, [small(3)])

@@ -98,6 +98,7 @@ def test_two_nodes_and_a_killed_worker(
     assert engine.run(sweep(), store, engine="ray", address=cluster.address).tasks == 0
 
 
+@pytest.mark.long
 def test_a_lost_node(
     cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +149,7 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.long
 def test_a_task_that_kills_its_workers_ends(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
