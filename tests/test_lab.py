@@ -24,7 +24,8 @@ from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
 VERDICTS = {"supported", "partly", "contradicted", "not testable"}
-PROTOCOL = "2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b 13a 13b 14a 14b 15a 15b 16a 16b"
+PROTOCOL = """2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b
+    13a 13b 14a 14b 15a 15b 16a 16b"""
 
 
 QUICK = [name for name, panel in PANELS.items() if panel.method.extra is None]

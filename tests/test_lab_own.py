@@ -89,7 +89,8 @@ def test_a_figure_of_ones_own_is_drawn_judged_and_stored(
 
 
 def test_an_edited_file_is_computed_again(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = [], []
+    first: list[Any] = []
+    second: list[Any] = []
     for results in (first, second):
         assert main(figure(own, "ONE", "--json")) == 0
         results.append(json.loads(capsys.readouterr().out))
@@ -177,7 +178,9 @@ def test_tags_name_series_and_labels_are_shown(tmp_path: Path) -> None:
         ],
         vary={"beta": [0.1, 0.9], "eta": [1.0, 2.0]},
     )
-    assert [cell.tag for cell in experiment.cells[:4]] == ["pg-eta1", "even-eta1"] + [
+    assert [cell.tag for cell in experiment.cells[:4]] == [
+        "pg-eta1",
+        "even-eta1",
         "pg-eta2",
         "even-eta2",
     ]

@@ -1,4 +1,4 @@
-"""What enters the digests of cells, so that runs stored by version 0.1 are found by all that follow.
+"""What enters the digests of cells, so that runs stored by version 0.1 are found by later ones.
 
 An option that 0.1 did not have enters only where it differs from its default, which must stand for
 what 0.1 did. What 0.1 had is listed here, once.

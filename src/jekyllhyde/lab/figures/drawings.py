@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jekyllhyde.plotting import BLUE, RED, new_figure
 from jekyllhyde.mdp.domains import chain
 from jekyllhyde.mdp.rooms import layout
+from jekyllhyde.plotting import BLUE, RED, new_figure
 
 
 def draw_chain(*paths: Path, n: int = 6) -> None:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.settings_text import slug
+from jekyllhyde.lab.spec import Experiment
 
 Series = tuple[dict[str, Any], ...]
 

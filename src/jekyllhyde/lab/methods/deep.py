@@ -44,9 +44,8 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
 def _rows(
     problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
 ) -> list[Row]:
-    """All runs in one compiled call. Run i depends on (stream, i) alone: with more runs, the first
-    ones are made again.
-    """
+    # All runs in one compiled call. Run i depends on (stream, i) alone: with more runs, the first
+    # ones are made again.
     from jekyllhyde.deep import train
 
     chosen, options = _chosen(settings)
@@ -73,7 +72,7 @@ def _rows(
 
 
 def _chosen(settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The method's settings, and the agent's hyperparameters."""
+    # The method's settings, and the agent's hyperparameters.
     own, options = contract.split(settings, DeepSettings)
     chosen = asdict(check_settings(DeepSettings, own, "deep"))
     if not references.is_reference(chosen["agent"]):

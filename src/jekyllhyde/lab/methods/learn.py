@@ -71,7 +71,7 @@ def _rows(
 
 
 def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
-    """The method's settings, and the agent that the others describe."""
+    # The method's settings, and the agent that the others describe.
     own, options = contract.split(settings, LearnSettings)
     chosen = check_settings(LearnSettings, own, "learn")
     record = _tabular(chosen.agent)
@@ -84,7 +84,7 @@ def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
 
 
 def _tabular(name: str) -> AgentRecord:
-    """The record of a tabular agent by its name, also by the one that it had in 0.1."""
+    # The record of a tabular agent by its name, also by the one that it had in 0.1.
     known = {record.stored: record for record in AGENTS.values() if record.tabular}
     record = known.get(name)
     if record is None and (name in AGENTS or references.is_reference(name)):
@@ -96,7 +96,7 @@ def _tabular(name: str) -> AgentRecord:
 
 
 def _hints(cls: Any) -> dict[str, Any]:
-    """The types of an agent's settings; discount and seed are the problem's and the cell's."""
+    # The types of an agent's settings; discount and seed are the problem's and the cell's.
     owner = getattr(cls, "settings_type", cls)
     hints = get_type_hints(owner, localns={"Learner": object}, include_extras=True)
     return {
@@ -105,13 +105,13 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _resolved(agent: Any) -> dict[str, Any]:
-    """Every setting of an agent with the value in force."""
+    # Every setting of an agent with the value in force.
     values = agent.settings if isinstance(agent.settings, dict) else agent.settings.resolved()
     return {key: value for key, value in values.items() if key not in ("gamma", "seed")}
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
-    """Run i of a `LearnRun`."""
+    # Run i of a `LearnRun`.
     known = np.flatnonzero(~np.isnan(result.J_norm[i]))
     last = int(known[-1]) if len(known) else 0
     row: Row = {
