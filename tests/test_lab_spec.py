@@ -410,9 +410,9 @@ def test_a_file_is_the_dataclass(tmp_path: Path) -> None:
         (
             "trajectories = 100",
             'critic = "sarsa"',
-            r"critic is 'sarsa'; it must be one of expected_sarsa, current",
+            r"critic is 'sarsa'; it must be one of expected_sarsa, q_learning",
         ),
-        ("trajectories = 100", "critic = 7", r"critic is 7; it must be a text"),
+        ("trajectories = 100", "critic = 7", r"critic is 7; it must be one of expected_sarsa"),
         (
             "trajectories = 100",
             'agent = "sac"',

@@ -11,7 +11,6 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import find_agent
 from jekyllhyde.errors import need
-from jekyllhyde.lab import digests
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import domain_name
@@ -30,12 +29,12 @@ class DeepSettings(msgspec.Struct, frozen=True):
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     need("deep")
-    from jekyllhyde.deep import configure
+    from jekyllhyde.deep.configurations import configure, describe
 
     chosen, options = _chosen(settings)
     agent, name = chosen["agent"], chosen["config"]
     configs = [configure(agent, name, level=level, **options) for level in (1, 2)]
-    values = repr([digests.stored_config(agent, config) for config in configs])
+    values = repr([describe(config) for config in configs])
     return references.described(chosen | options) | {
         "values": hashlib.sha256(values.encode()).hexdigest()[:12]  # what the name stands for today
     }
@@ -87,8 +86,6 @@ DEEP = Method(
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: 0.05,
-    columns=dict.fromkeys(("end", "steps"), contract.COUNT)
-    | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
     curve="exact_score",
     end="",
     xlabel="training episodes",
@@ -96,4 +93,6 @@ DEEP = Method(
     extra="deep",
     small=lambda kind: 0.04,
     small_series=1,  # networks take long to compile
+    columns=dict.fromkeys(("end", "steps"), contract.COUNT)
+    | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
 )

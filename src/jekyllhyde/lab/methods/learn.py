@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from jekyllhyde.lab import digests
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type
+from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type, hints_of
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
 
@@ -97,17 +97,13 @@ def _tabular(name: str) -> AgentRecord:
 
 def _hints(cls: Any) -> dict[str, Any]:
     # The types of an agent's settings; discount and seed are the problem's and the cell's.
-    owner = getattr(cls, "settings_type", cls)
-    hints = get_type_hints(owner, localns={"Learner": object}, include_extras=True)
-    return {
-        f.name: hints[f.name] for f in fields(owner) if f.init and f.name not in ("gamma", "seed")
-    }
+    owner = cls.settings_type
+    return {f.name: hints_of(owner)[f.name] for f in fields(owner) if f.name != "gamma"}
 
 
 def _resolved(agent: Any) -> dict[str, Any]:
     # Every setting of an agent with the value in force.
-    values = agent.settings if isinstance(agent.settings, dict) else agent.settings.resolved()
-    return {key: value for key, value in values.items() if key not in ("gamma", "seed")}
+    return {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
@@ -136,11 +132,11 @@ LEARN = Method(
     name="learn",
     unit="trajectories",
     options=LearnSettings,
-    complete=_complete,
-    rows=_rows,
-    seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
     columns=dict.fromkeys(("end", "steps", "time"), contract.COUNT)
     | dict.fromkeys(("time_both", "time_global", "time_jekyll"), contract.COUNT)
     | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), contract.NUMBER)
     | {"at": contract.PLACES, "J_norm": contract.CURVE, "J_norm_jekyll": contract.CURVE},
+    complete=_complete,
+    rows=_rows,
+    seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
 )
