@@ -248,3 +248,72 @@ def test_the_obvious_panel_follows_the_method() -> None:
         )
         panel = panel_of(experiment)
         assert (panel.quantity, panel.xlabel, panel.unit) == (quantity, xlabel, METHODS[name].unit)
+
+
+# Agents and choices, from TOML.
+
+CHOICES = """
+from typing import NamedTuple
+import jekyllhyde as jh
+
+class Mine(NamedTuple):
+    scale: float = 1.0
+    def value(self, visits, log_count):
+        return self.scale / (1.0 + visits)
+
+class Bold(jh.TabularJekyllHyde):
+    def __init__(self, env=None, *, epsilon=0.5, **settings):
+        super().__init__(env, epsilon=epsilon, **settings)
+
+class Other:
+    pass
+"""
+SWEEP = """
+name = "own"
+method = "learn"
+problem = {name = "chain", n_states = 4}
+settings = {trajectories = 30, points = 5}
+series = [
+    {label = "plain"},
+    {label = "bonus", bonus = "choices.py:Mine(scale=2)"},
+    {label = "bold", agent = "choices.py:Bold"},
+]
+"""
+
+
+def test_choices_and_agents_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "choices.py").write_text(CHOICES)
+    (tmp_path / "sweep.toml").write_text(SWEEP)
+    experiment = Experiment.from_toml(tmp_path / "sweep.toml")
+    settings = [cell.complete["settings"] for cell in experiment.cells]
+    assert [chosen["agent"].partition("@")[0] for chosen in settings] == [
+        "jekyll-hyde",
+        "jekyll-hyde",
+        "Bold",
+    ]
+    assert settings[1]["bonus"].startswith("Mine(scale=2)@")
+    assert settings[2]["epsilon"] == "0.5"
+    curves = jh.lab.run(experiment, tmp_path / "store", workers=1)
+    assert curves.failures == {"plain": 0, "bonus": 0, "bold": 0}
+    assert not np.array_equal(curves.y["plain"], curves.y["bonus"])
+    (tmp_path / "choices.py").write_text(CHOICES.replace("1.0 + visits", "2.0 + visits"))
+    edited = Experiment.from_toml(tmp_path / "sweep.toml")
+    changed = [a.digest != b.digest for a, b in zip(edited.cells, experiment.cells, strict=True)]
+    assert changed == [False, True, True]
+    again = jh.lab.run(edited, tmp_path / "store", workers=1)
+    assert not np.array_equal(again.samples["bonus"], curves.samples["bonus"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("choices.py:Bold", "choices.py:Other", r"must be a subclass of jekyllhyde\.Agent"),
+        ("choices.py:Bold", "choices.py:None_", r"that file has no function None_"),
+        ("Mine(scale=2)", "Mine(size=2)", r"bonus is .*Mine\(size=2\)'; .*takes \(scale"),
+    ],
+)
+def test_choices_that_do_not_fit(tmp_path: Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "choices.py").write_text(CHOICES)
+    (tmp_path / "sweep.toml").write_text(SWEEP.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        Experiment.from_toml(tmp_path / "sweep.toml")

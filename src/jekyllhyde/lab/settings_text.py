@@ -22,57 +22,52 @@ def axis(name: str, values: Any) -> list[Any]:
     """
     field = f"vary.{name}"
     if isinstance(values, (list, tuple, np.ndarray)):
-        found = [value.item() if isinstance(value, np.generic) else value for value in values]
-    elif isinstance(values, Mapping) and set(values) in (
-        {"from", "to", "step"},
-        {"from", "to", "per_decade"},
-    ):
-        found = _range(field, values)
+        points = [value.item() if isinstance(value, np.generic) else value for value in values]
+    elif isinstance(values, Mapping) and set(values) in _RANGES:
+        points = _range(field, values)
     else:
         raise InputError(
             f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
             "per_decade}"
         )
-    if not found:
-        raise InputError(f"{field} has no values; it must have at least one")
-    for value in found:
+    for value in points:
         if type(value) not in PLAIN or (isinstance(value, float) and math.isnan(value)):
             raise InputError(
                 f"{field} has the value {value!r}; values are numbers, texts, true or false"
             )
-    if len({canonical(value) for value in found}) < len(found):
-        raise InputError(f"{field} has a value twice; every point must be there once")
-    return found
+    different = len({canonical(value) for value in points})
+    if not points or different < len(points):
+        fault = "has a value twice; every point must be there once"
+        raise InputError(f"{field} {fault if points else 'has no values; it needs at least one'}")
+    return points
+
+
+_RANGES = ({"from", "to", "step"}, {"from", "to", "per_decade"})
 
 
 def _range(field: str, values: Mapping[str, Any]) -> list[float]:
     for key, value in values.items():
         if type(value) not in (int, float) or not math.isfinite(value):
             raise InputError(f"{field}.{key} is {value!r}; it must be a finite number")
-    low, high, step = (
-        float(values["from"]),
-        float(values["to"]),
-        float(values.get("step", values.get("per_decade"))),
-    )
     decades = "per_decade" in values
+    low, high, step = (
+        float(values[key]) for key in ("from", "to", "per_decade" if decades else "step")
+    )
     if not (step > 0 and high >= low) or (decades and not low > 0):
         raise InputError(
             f"{field} is {dict(values)}; it must rise from `from` to `to` (above 0 for per_decade)"
         )
-    if ((math.log10(high) - math.log10(low)) * step if decades else (high - low) / step) > MOST:
+    first, last = (math.log10(low) * step, math.log10(high) * step) if decades else (low, high)
+    if (last - first) / (1.0 if decades else step) > MOST:
         raise InputError(f"{field} is {dict(values)}; that makes more than {MOST:,} values")
     if decades:
-        first, last = (
-            math.ceil(math.log10(low) * step - 1e-9),
-            math.floor(math.log10(high) * step + 1e-9),
-        )
-        return [float(f"{10 ** (k / step):.12g}") for k in range(first, last + 1)]
+        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+        return [float(f"{10 ** (k / step):.12g}") for k in powers]
     largest = max(abs(low), abs(high), step)
     digits = max(0, 12 - math.floor(math.log10(largest)))
-    count = (
-        math.floor((high - low) / step + min(0.5, 1e-9 + 1e-15 * largest / step)) + 1
-    )  # rounded ends count as reached
-    return [round(low + i * step, digits) for i in range(count)]
+    # Rounded ends count as reached.
+    steps = math.floor((high - low) / step + min(0.5, 1e-9 + 1e-15 * largest / step))
+    return [round(low + i * step, digits) for i in range(steps + 1)]
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -92,9 +87,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return _plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     raise InputError(
         f"{value!r} cannot be a setting; settings are numbers, texts, true or false, and "
         "references to functions"
@@ -103,14 +98,15 @@ def _plain(value: Any) -> Any:
 
 def slug(label: str) -> str:
     """A label as part of an id: `J&H eps=100/t o=0.5` becomes jh-100t-o0.5."""
-    text = (
-        label.replace("J&H", "jh")
-        .replace("eps=", "")
-        .replace("sqrt(t)", "sqrtt")
-        .replace("/t", "t")
-        .replace("/sqrtt", "sqrtt")
-    )
-    return re.sub(r"[^\w.+-]+", "-", text.replace("=", "")).strip("-").lower()
+    for old, new in (
+        ("J&H", "jh"),
+        ("eps=", ""),
+        ("sqrt(t)", "sqrtt"),
+        ("/t", "t"),
+        ("/sqrtt", "sqrtt"),
+    ):
+        label = label.replace(old, new)
+    return re.sub(r"[^\w.+-]+", "-", label.replace("=", "")).strip("-").lower()
 
 
 def short(value: Any) -> str:
