@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jekyllhyde.intervals import summarize
 from jekyllhyde.lab import verdicts
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import Curves, Panel, judge
-from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.verdicts import Estimate, Untestable
 from mdps import Floats
 

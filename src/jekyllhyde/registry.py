@@ -81,9 +81,9 @@ class Choices(Registry[type]):
         field = field or self.kind
         if isinstance(value, type):
             return value()
-        if not isinstance(value, str):
+        if not isinstance(value, (str, int, float, list, dict)):
             return value
-        match = _CALL.fullmatch(value.strip())
+        match = _CALL.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
         name, arguments = match["name"], _arguments(value, match["arguments"], field)

@@ -1,0 +1,138 @@
+"""Exact updates on the chain: the experiments of Figures 5 and 6, and what the paper says about the
+direct parametrization (Figure 5) and again about softmax (Figure 6).
+
+Runs are without chance, so that a number is what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jekyllhyde.lab.claim_tests import Measure, compare, each, each_pair, holds, in_runs, join, show
+from jekyllhyde.lab.estimates import Estimate, at, end, exactly, fraction, mean_over_runs
+from jekyllhyde.lab.figures.shared_experiments import PLANNED, Series
+from jekyllhyde.lab.panel import Claim, Curves, Panel
+from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.time_estimates import largest, solved, time_at
+from jekyllhyde.lab.verdicts import SOLVED, Part, above, every, mostly, near, none
+
+CAP = 15_000
+PG, UNDISCOUNTED, UNIFORM, HALF, TENTH, SLOWLY, QUICKLY = PLANNED
+ON_POLICY = (PG, UNDISCOUNTED)
+CONSTANT = (UNIFORM, HALF, TENTH)  # the others have o=10/sqrt(t) and o=10/t
+LASTING = (*CONSTANT, SLOWLY)
+C4 = (*LASTING, QUICKLY)
+
+
+def curve(name: str, series: Series, updates: int, settings: dict[str, Any]) -> Experiment:
+    """The return on the chain of 10 states with beta 0.95 against updates."""
+    problem = {"name": "chain", "n_states": 10, "beta": 0.95}
+    settings = {**settings, "updates": updates, "points": 1000}
+    return Experiment(name=name, method="plan", problem=problem, series=series, settings=settings)
+
+
+def times(
+    name: str,
+    series: Series,
+    settings: dict[str, Any],
+    vary: dict[str, Any],
+    n: int = 10,
+    beta: float = 0.95,
+) -> Experiment:
+    """Updates to a normalized return of 0.5 on a chain."""
+    settings = {**settings, "updates": CAP, "target": 0.5}
+    problem = {"name": "chain", "n_states": n, "beta": beta}
+    return Experiment(
+        name=name, method="plan", problem=problem, series=series, settings=settings, vary=vary
+    )
+
+
+def chain_panel(
+    experiment: Experiment, title: str, xlabel: str, claims: tuple[Claim, ...]
+) -> Panel:
+    """The experiment with the name figNx as panel Nx."""
+    return Panel(
+        experiment.name.removeprefix("fig"),
+        f"chain, {title}",
+        experiment,
+        xlabel,
+        "J_norm" if xlabel == "updates" else "time",
+        logx=xlabel in ("eta", "lam"),
+        exact=True,
+        claims=claims,
+    )
+
+
+# Against updates. Normalized, the low-hanging fruit's return is 0.
+
+_END = "normalized return at the end: {}"
+fruit = compare(f"{_END} (0 is the fruit)", each(end, ON_POLICY), near, 0.0, 0.01)
+lasting_reach = compare(_END, each(end, LASTING), above, SOLVED)
+weak_is_stuck = compare(f"{_END} (0 is the fruit)", each(end, (QUICKLY,)), near, 0.0, 0.01)
+
+
+# Against |S|.
+
+
+def no_slower(curves: Curves, a: str, b: str) -> Estimate:
+    """The share of x at which a takes no longer than b."""
+    return exactly((mean_over_runs(curves, a) <= mean_over_runs(curves, b)).mean())
+
+
+def half_at_25(curves: Curves) -> tuple[list[Part], str]:
+    """The sentence of the main text, about o=0.5 alone."""
+    i = at(curves, 25)
+    updates = mean_over_runs(curves, HALF)[i]
+    return [bool(solved(curves, HALF)[i])], f"updates of o=0.5 at |S|=25: {updates:g}"
+
+
+def weight_is_speed(curves: Curves) -> tuple[list[Part], str]:
+    """More weight on the uniform density is at least as fast at every x."""
+    first, second = no_slower(curves, UNIFORM, HALF), no_slower(curves, HALF, TENTH)
+    return [mostly(first), mostly(second)], (
+        f"share of x: uniform no slower than o=0.5 {first.y:g}, o=0.5 than o=0.1 {second.y:g}"
+    )
+
+
+def _largest_chains(*tags: str) -> Measure:
+    return show("largest chain solved within {cap} updates: {}", each(largest, tags))
+
+
+seven_is_too_many = join(
+    in_runs(every, solved, ON_POLICY, 0, 6),
+    in_runs(none, solved, ON_POLICY, 7),
+    _largest_chains(*ON_POLICY),
+)
+constant_scales = join(
+    in_runs(every, lambda curves, tag: solved(curves, tag)[at(curves, 25)], CONSTANT),
+    show("updates at |S|=25: {}", each(time_at, CONSTANT, 25)),
+)
+tight_is_long = join(
+    holds(lambda curves: [not solved(curves, QUICKLY).all(), solved(curves, HALF).all()]),
+    _largest_chains(QUICKLY, HALF),
+)
+constant_is_better = compare(
+    "share of x where constant o is no slower: {}",
+    each_pair(
+        no_slower,
+        tuple((a, b) for b in (SLOWLY, QUICKLY) for a in (HALF, TENTH)),
+        name="{a} against {b}",
+    ),
+    mostly,
+)
+
+# Against beta.
+
+
+def _ten_times_smaller(curves: Curves) -> tuple[list[Part], str]:
+    i = at(curves, 0.1)
+    there = [bool(solved(curves, tag)[i]) for tag in ON_POLICY]
+    return [not flag for flag in there], f"solved at beta={curves.x[i]:g}: {there}"
+
+
+ten_times_smaller = join(
+    _ten_times_smaller, show("largest beta solved: {}", each(largest, ON_POLICY))
+)
+reliable = compare(
+    "share of betas solved within {cap} updates: {}", each(fraction, C4, solved), mostly
+)

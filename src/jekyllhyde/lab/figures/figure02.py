@@ -1,0 +1,159 @@
+"""Figure 2: the tabular agents against trajectories, on the chain (2a) and on random MDPs (2b, 2c
+zoomed); what the paper says about it, in our words, is from Section 4.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, show
+from jekyllhyde.lab.estimates import at, gap_ratio, label_of, mean, runs_of, share
+from jekyllhyde.lab.figures.shared_claims import (
+    all_above,
+    crosses_sooner,
+    ends_higher,
+    mean_above,
+    mean_below,
+    none_above,
+)
+from jekyllhyde.lab.figures.shared_experiments import (
+    BASELINES,
+    BY_ENTROPY,
+    BY_O,
+    FAST,
+    JEKYLL_HYDE_4,
+    JH,
+    LASTING,
+    ON_POLICY_1,
+    ON_POLICY_4,
+    ON_RANDOM_MDPS,
+    ON_THE_CHAIN,
+    PLAIN,
+    UCB,
+    UCB_4,
+    UNDIVIDED,
+    chain_curves,
+    random_curves,
+    tags,
+)
+from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, Part, above, below
+
+UCB_1, UCB_01, UCB_001 = tags(UCB)
+BY_EPSILON = tuple(zip(FAST, LASTING, strict=True))
+VANILLA = tuple((a, b) for a in FAST for b in PLAIN)
+
+
+def _above_half_time(curves: Curves, tag: str) -> NDArray[np.bool_]:
+    half = at(curves, curves.x[-1] / 2)
+    samples = runs_of(curves, tag)[0]
+    return samples[:, -1] > samples[:, half]
+
+
+def _eventually(curves: Curves) -> tuple[list[Part], str]:
+    """Above 0.95 is there; still rising over the second half is halfway, since the end is not
+    seen.
+    """
+    parts, texts = list[Part](), []
+    for tag in (UCB_1, UCB_01):
+        end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
+        parts.append(True if above(end, SOLVED) else False if above(rise, 0.5) is False else None)
+        texts.append(
+            f"{label_of(curves, tag)} {end} at the end, "
+            f"share of runs above their return at half time {rise}"
+        )
+    return parts, "; ".join(texts)
+
+
+CLAIMS = {
+    "2a": claims(
+        100_000,
+        (
+            "2a-on-policy",
+            "On-policy updates, with entropy or without, cannot solve the chain.",
+            none_above(FOUND, BASELINES),
+        ),
+        ("2a-ucb", "PG with a strong UCB bonus (nu=1) solves it.", all_above(FOUND, (UCB_1,))),
+        (
+            "2a-ucb-only",
+            "nu=1 is the only on-policy setting that does: smaller bonuses fail.",
+            none_above(FOUND, (UCB_01, UCB_001)),
+        ),
+        ("2a-jh", "Every J&H variant solves it.", all_above(FOUND, JH)),
+        (
+            "2a-half",
+            "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).",
+            crosses_sooner(FOUND, BY_O),
+        ),
+        ("2a-sufficient", "eps=100/t explores enough.", mean_above(SOLVED, FAST)),
+        (
+            "2a-asymptotic",
+            "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).",
+            ends_higher(BY_EPSILON),
+        ),
+    ),
+    "2b": claims(
+        100_000,
+        (
+            "2b-solve",
+            "All algorithms but those with a large UCB bonus solve random MDPs.",
+            mean_above(SOLVED, (*JH, *BASELINES, UCB_001)),
+        ),
+        (
+            "2b-ucb",
+            "UCB with nu 0.1 or 1 explores too much to solve random MDPs in time "
+            "(published setting batch=1).",
+            mean_below(SOLVED, (UCB_1, UCB_01)),
+            show("beside them: {}", each(mean, tags(UCB_4))),
+        ),
+        ("2b-eventually", "They eventually will.", _eventually),
+    ),
+    "2c": claims(
+        100_000,
+        (
+            "2c-bias",
+            "Entropy regularization incurs a bias.",
+            ends_higher(tuple((plain, entropy) for entropy, plain in BY_ENTROPY)),
+        ),
+        (
+            "2c-off-policy",
+            "The off-policy part of J&H does not slow convergence down "
+            "compared with plain on-policy updates (eps=100/t).",
+            crosses_sooner(SOLVED, VANILLA, ALIKE),
+            compare(
+                "of distances to the optimum at the end: {}",
+                each_pair(gap_ratio, VANILLA),
+                below,
+                ALIKE,
+            ),
+        ),
+        (
+            "2c-mixture",
+            "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.",
+            ends_higher(BY_EPSILON),
+        ),
+    ),
+}
+
+_ZOOMED = tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED)
+PANELS = (
+    Panel("2a", ON_THE_CHAIN, chain_curves, "trajectories", claims=CLAIMS["2a"]),
+    Panel(
+        "2b",
+        ON_RANDOM_MDPS,
+        random_curves,
+        "trajectories",
+        ylim=(-0.25, 1.02),
+        claims=CLAIMS["2b"],
+    ),
+    Panel(
+        "2c",
+        f"{ON_RANDOM_MDPS}, zoomed",
+        random_curves,
+        "trajectories",
+        series=_ZOOMED,
+        ylim=(0.9, 1.002),
+        claims=CLAIMS["2c"],
+    ),
+)

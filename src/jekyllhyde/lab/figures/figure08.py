@@ -1,0 +1,138 @@
+"""Figure 8: the runs of panel 2a again, without UCB: the global return (8a) and Jekyll's alone
+(8b).
+
+What the paper says about it, in our words, is from Appendix E.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jekyllhyde.lab.claim_tests import LAST_ONLY, claims, compare, each, each_pair, show, single
+from jekyllhyde.lab.estimates import (
+    Estimate,
+    crossing,
+    ends_of,
+    gap_ratio,
+    mean,
+    of_means,
+    runs_of,
+)
+from jekyllhyde.lab.figures.shared_claims import (
+    all_above,
+    crosses_sooner,
+    factors,
+    mean_above,
+    none_above,
+)
+from jekyllhyde.lab.figures.shared_experiments import (
+    BASELINES,
+    BY_O,
+    FAST,
+    JH,
+    LASTING,
+    ON_THE_CHAIN,
+    chain_curves,
+)
+from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, much_above
+from jekyllhyde.mdp.finite import Floats
+
+
+def _lead(curves: Curves) -> Estimate:
+    n = len(JH)
+    return of_means(
+        curves,
+        lambda *m: (np.min(m[:n], axis=0) - np.max(m[n:], axis=0))[..., 0],
+        *ends_of(curves, *JH, *BASELINES),
+    )
+
+
+def _times_to_the_optimum(curves: Curves) -> list[Floats]:
+    runs_of(curves, *JH)
+    return [crossing(curves, tag, FOUND) for tag in JH]
+
+
+def _logs(*m: Floats) -> tuple[Floats, Floats]:
+    a, b, c, d = (np.log(times[..., 0]) for times in m)
+    return np.abs((c + d) - (a + b)) / 2, np.abs((b + d) - (a + c)) / 2
+
+
+CLAIMS = {
+    "8a": claims(
+        100_000,
+        (
+            "8a-better",
+            "J&H performs much better than on-policy updates.",
+            compare(  # much: at least half the way from the fruit to the optimum
+                "worst J&H less best on-policy mean at the end: {}", single(_lead), above, FOUND
+            ),
+        ),
+        (
+            "8a-all-runs",
+            "All variants of J&H find the optimal policy in all runs.",
+            all_above(FOUND, JH),
+        ),
+        (
+            "8a-on-policy",
+            "On-policy updates, with entropy or without, never do.",
+            none_above(FOUND, BASELINES),
+        ),
+        (
+            "8a-off-policy",
+            "Off-policiness makes convergence faster: o=0.5 is sooner than o=10/sqrt(t).",
+            crosses_sooner(FOUND, BY_O),
+        ),
+        (
+            "8a-o-matters",
+            "Off-policiness matters more for speed than the exploration schedule.",
+            compare(
+                "factor in the mean time to 0.5: {}",
+                factors(_times_to_the_optimum, _logs),
+                above,
+                1.0,
+                deciding=LAST_ONLY,
+            ),
+        ),
+        (
+            "8a-eps",
+            "With eps=10/sqrt(t) exploration keeps the global return "
+            "from coming close to the optimum.",
+            compare(
+                "distance to the optimum relative to eps=100/t: {}",
+                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                much_above,
+            ),
+            show("means at the end: {}", each(mean, JH)),
+        ),
+    ),
+    "8b": claims(
+        100_000,
+        (
+            "8b-jekyll",
+            "Jekyll alone converges well to the optimum, with eps=10/sqrt(t) too.",
+            mean_above(SOLVED, JH),
+        ),
+        (
+            "8b-all-runs",
+            "All variants of J&H converge to the optimal policy in all runs (Jekyll).",
+            all_above(SOLVED, JH),
+        ),
+    ),
+}
+
+PANELS = tuple(
+    Panel(
+        name,
+        f"{ON_THE_CHAIN}, {whose}",
+        chain_curves,
+        "trajectories",
+        quantity,
+        series=JH + BASELINES,
+        claims=CLAIMS[name],
+    )
+    for name, whose, quantity in (
+        ("8a", "global", "J_norm"),
+        ("8b", "Jekyll", "J_norm_jekyll"),
+    )
+)

@@ -1,0 +1,263 @@
+"""Figure 9: random MDPs of 100 states; the runs of panel 2b (9a global, 9b Jekyll), a million
+trajectories (9c mean, 9d decile).
+
+What the paper says about it, in our words, is from Section 4.3 and Appendix E. The on-policy series
+without `batch=1` are the published ones, which learn from replay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, single
+from jekyllhyde.lab.estimates import (
+    FEWEST,
+    Estimate,
+    Untestable,
+    at,
+    average_gain,
+    crossing_ratio,
+    gain,
+    gap_ratio,
+    of_means,
+    runs_of,
+    spread,
+)
+from jekyllhyde.lab.figures.shared_claims import (
+    against,
+    crosses_sooner,
+    decile_higher,
+    ends_higher,
+    mean_above,
+)
+from jekyllhyde.lab.figures.shared_experiments import (
+    BY_ENTROPY,
+    BY_O,
+    DECAYING,
+    ENTROPY,
+    FAST,
+    HALF,
+    JEKYLL_HYDE_4,
+    LASTING,
+    ON_POLICY_1,
+    ON_POLICY_4,
+    ON_RANDOM_MDPS,
+    PLAIN,
+    RANDOM,
+    UNDIVIDED,
+    learning,
+    random_curves,
+    tags,
+)
+from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, Part, about, above, below, between
+from jekyllhyde.mdp.finite import Floats
+
+CLOSE = (*FAST, *PLAIN)
+
+
+def _gap_change(curves: Curves, tag: str, i: int, j: int) -> Estimate:
+    """The distance to the optimum at place i relative to that at place j."""
+    samples = runs_of(curves, tag)[0][:, [i, j]]
+    return of_means(curves, lambda m: (1 - m[..., 0]) / (1 - m[..., 1]), samples)
+
+
+def _in_the_second_half(curves: Curves, tag: str) -> Estimate:
+    return _gap_change(curves, tag, -1, at(curves, curves.x[-1] / 2))
+
+
+def _with_ten_times_the_data(curves: Curves, tag: str) -> Estimate:
+    return _gap_change(curves, tag, at(curves, 1e5), at(curves, 1e6))
+
+
+def _exponent(curves: Curves, tag: str) -> Estimate:
+    """The slope of the log distance to the optimum against log trajectories, from 10^5 to 10^6."""
+    chosen = curves.x >= curves.x[at(curves, 1e5)]
+    x = np.log(curves.x[chosen])
+    x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+
+    def slope(m: Floats) -> Floats:
+        return np.asarray(np.log(np.maximum(1 - m, 1e-300)) @ x)
+
+    return of_means(curves, slope, runs_of(curves, tag)[0][:, chosen])
+
+
+def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
+    if curves.runs < FEWEST:
+        raise Untestable(f"{curves.runs} runs are too few for an interval")
+    return gain(curves, a, b)
+
+
+def _contains_zero(estimate: Estimate) -> Part:
+    return estimate.lo <= 0 <= estimate.hi
+
+
+CLAIMS = {
+    "9a": claims(
+        100_000,
+        (
+            "9a-keeps-up",
+            "J&H (eps=100/t) keeps up with the speed of the true gradient.",
+            crosses_sooner(SOLVED, tuple((tag, PLAIN[0]) for tag in FAST), ALIKE),
+        ),
+        (
+            "9a-eps",
+            "J&H with eps=10/sqrt(t) has a low global return because it goes on exploring.",
+            ends_higher(tuple((a, b) for a in PLAIN for b in LASTING)),
+        ),
+        (
+            "9a-entropy-speed",
+            "Entropy does not make training faster.",
+            compare(
+                "mean time to 0.95 relative to that without entropy: {}",
+                each_pair(crossing_ratio, BY_ENTROPY, SOLVED, name="{a}"),
+                above,
+                1 / ALIKE,
+            ),
+        ),
+        (
+            "9a-plateau",
+            "Entropy biases the objective, and performance plateaus.",
+            compare(
+                "distance to the optimum at the end relative to half time: {}",
+                each(_in_the_second_half, ENTROPY),
+                above,
+                1 / ALIKE,
+            ),
+            compare(
+                "relative to no entropy: {}",
+                each_pair(gap_ratio, BY_ENTROPY, name="{a}"),
+                above,
+                1.0,
+            ),
+        ),
+        (
+            "9a-half",
+            "o=0.5 slows convergence a bit in the first 100,000 trajectories.",
+            compare(
+                "mean over the run less that with o=10/sqrt(t): {}",
+                each_pair(average_gain, BY_O, name="{a}"),
+                between,
+                -EQUAL,
+                0.0,
+            ),
+        ),
+        (
+            "9a-default-99",
+            "With the default steps 0.99 is reached "
+            "(one half of a comparison, the other is 13a-99).",
+            mean_above(0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
+        ),
+    ),
+    "9b": claims(
+        100_000,
+        (
+            "9b-mixture",
+            "J&H with eps=10/sqrt(t) is worse only because of the mixture: Jekyll alone is not.",
+            compare(
+                "Jekyll's distance to the optimum relative to eps=100/t: {}",
+                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                below,
+                ALIKE,
+            ),
+        ),
+        (
+            "9b-comparable",
+            "Jekyll alone (eps=10/sqrt(t)) is comparable with plain on-policy updates.",
+            compare(
+                "ratio of distances to the optimum: {}",
+                each_pair(gap_ratio, tuple((a, b) for a in LASTING for b in PLAIN)),
+                below,
+                ALIKE,
+            ),
+        ),
+        (
+            "9b-better",
+            "It is even slightly better.",
+            ends_higher(tuple((a, b) for a in LASTING for b in PLAIN)),
+        ),
+    ),
+    "9c": claims(
+        1_000_000,
+        (
+            "9c-half",
+            "After more trajectories o=0.5 gets better than o=10/sqrt(t).",
+            ends_higher(BY_O),
+        ),
+        (
+            "9c-no-winner",
+            "The results are not significant enough to elect a winner among the schedules of o.",
+            compare(
+                "mean at the end less that with o=10/sqrt(t): {}",
+                each_pair(_gain_if_enough_runs, BY_O, name="{a}"),
+                _contains_zero,
+            ),
+        ),
+        (
+            "9c-comparable",
+            "All perform comparably.",
+            compare(
+                "best less worst mean at the end, of J&H eps=100/t o=0.5, "
+                "J&H eps=100/t o=10/sqrt(t), PG, undiscounted: {}",
+                single(spread, *CLOSE),
+                below,
+                EQUAL,
+            ),
+        ),
+        (
+            "9c-ten",
+            "With ten times the data the distance to the optimum is ten times smaller.",
+            compare(
+                "distance to the optimum at {x[1e5]:g} relative to {x[1e6]:g} trajectories: {}",
+                each(_with_ten_times_the_data, CLOSE),
+                about,
+                10.0,
+            ),
+        ),
+        (
+            "9c-rate",
+            "The distance to the optimum falls like 1/t.",
+            compare(
+                "exponent of the distance to the optimum in trajectories, 10^5 to 10^6: {}",
+                each(_exponent, CLOSE),
+                about,
+                -1.0,
+            ),
+        ),
+    ),
+    "9d": claims(
+        1_000_000,
+        (
+            "9d-risk",
+            "Strong off-policiness mitigates the risk: it improves the worst case.",
+            decile_higher("J&H eps=100/t o=0.5", against(HALF[0], (DECAYING[0], *PLAIN))),
+        ),
+    ),
+}
+
+long = learning(
+    "fig9c",
+    RANDOM,
+    JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2],
+    trajectories=1_000_000,
+)
+_SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
+PANELS = tuple(
+    Panel(
+        name,
+        f"{ON_RANDOM_MDPS}, {title}",
+        experiment,
+        "trajectories",
+        "J_norm_jekyll" if title == "Jekyll" else "J_norm",
+        "decile" if title == "decile" else "mean",
+        series=series,
+        ylim=ylim,
+        claims=CLAIMS[name],
+    )
+    for name, title, experiment, series, ylim in (
+        ("9a", "global", random_curves, _SHOWN, (0.9, 1.002)),
+        ("9b", "Jekyll", random_curves, _SHOWN, (0.9, 1.002)),
+        ("9c", "mean", long, (), (0.98, 1.0005)),
+        ("9d", "decile", long, (), (0.97, 1.0005)),
+    )
+)

@@ -1,0 +1,138 @@
+"""Figure 15: trajectories to the target against the critic's initial value q0, on the chain (15a)
+and on random MDPs (15b).
+
+What the paper says about it, in our words, is from Appendix E. The text refers to the figure of the
+critic's step here; what it says is about this one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, holds, in_runs, show
+from jekyllhyde.lab.estimates import Estimate, Untestable, exactly, fraction, of_means, runs_of
+from jekyllhyde.lab.figures.shared_claims import all_arrive, rises_slightly
+from jekyllhyde.lab.figures.shared_experiments import (
+    BASELINES,
+    BY_O,
+    JEKYLL_HYDE,
+    JH,
+    ON_POLICY,
+    ON_RANDOM_MDPS,
+    ON_THE_CHAIN,
+    chain_sweep,
+    random_sweep,
+)
+from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.time_estimates import arrived
+from jekyllhyde.lab.verdicts import below, most, none
+from jekyllhyde.mdp.finite import Floats
+
+FRUIT = 0.8 * 0.99**8  # the value of the low-hanging fruit, beta gamma^(|S|-2)
+
+
+def _above_the_fruit(curves: Curves, tag: str) -> NDArray[np.bool_]:
+    high = curves.x > FRUIT
+    if not high.any():
+        raise Untestable(f"no q0 above {FRUIT:.4g} is among the points")
+    return arrived(curves, tag)[:, high]
+
+
+def _up_to_the_fruit(curves: Curves, tag: str) -> NDArray[np.bool_]:
+    low = curves.x <= FRUIT
+    if not low.any():
+        raise Untestable(f"no q0 up to {FRUIT:.4g} is among the points")
+    return arrived(curves, tag)[:, low]
+
+
+def _smallest_with_one(curves: Curves, tag: str) -> Estimate:
+    return exactly(curves.x[arrived(curves, tag).any(axis=0)].min(initial=np.inf))
+
+
+def _longest_to_shortest(m: Floats) -> Floats:
+    return np.asarray(m.max(axis=-1) / m.min(axis=-1))
+
+
+def _range(curves: Curves, tag: str) -> Estimate:
+    return of_means(curves, _longest_to_shortest, *runs_of(curves, tag))
+
+
+def _range_ratio(curves: Curves, a: str, b: str) -> Estimate:
+    return of_means(
+        curves,
+        lambda x, y: _longest_to_shortest(x) / _longest_to_shortest(y),
+        *runs_of(curves, a, b),
+    )
+
+
+CLAIMS = {
+    "15a": claims(
+        150_000,
+        (
+            "15a-optimism",
+            "With q0 above the low-hanging fruit's value, "
+            "on-policy updates find the end of the chain.",
+            in_runs(most, _above_the_fruit, BASELINES),
+            show(
+                f"share of runs that reach the target with q0 above {FRUIT:.4g}: {{}}",
+                each(fraction, BASELINES, _above_the_fruit),
+            ),
+        ),
+        (
+            "15a-pessimism",
+            "Otherwise on-policy updates, with entropy or without, always fail.",
+            in_runs(none, _up_to_the_fruit, BASELINES),
+            show(
+                f"share of runs that reach the target with q0 up to {FRUIT:.4g}: {{}}",
+                each(fraction, BASELINES, _up_to_the_fruit),
+            ),
+            show("smallest q0 with one: {}", each(_smallest_with_one, BASELINES)),
+        ),
+        (
+            "15a-less",
+            "J&H is less sensitive to q0.",
+            holds(
+                lambda curves: [
+                    below(_range_ratio(curves, a, b), 1.0) for a in JH for b in BASELINES
+                ]
+            ),
+            show(
+                "longest relative to shortest mean time along q0: {}",
+                each(_range, (*JH, *BASELINES)),
+            ),
+        ),
+        (
+            "15a-strong",
+            "It is so in particular when off-policiness is high.",
+            compare(
+                "that range relative to o=10/sqrt(t): {}",
+                each_pair(_range_ratio, BY_O, name="{a}"),
+                below,
+                1.0,
+            ),
+        ),
+        ("15a-whatever", "J&H is efficient whatever q0.", all_arrive(JH)),
+    ),
+    "15b": claims(
+        120_000,
+        (
+            "15b-slightly",
+            "On random MDPs performance slightly decreases with q0 for all algorithms.",
+            rises_slightly(
+                ("rank correlation of the mean time with q0: {}", "time at 1 relative to 0: {}"),
+                (*JH, *BASELINES),
+                0.0,
+                1.0,
+            ),
+        ),
+    ),
+}
+
+SERIES = JEKYLL_HYDE + ON_POLICY
+a = chain_sweep("fig15a", SERIES, {"q0": {"from": 0.0, "to": 1.0, "step": 0.01}})
+b = random_sweep("fig15b", SERIES, {"q0": {"from": 0.0, "to": 1.0, "step": 0.02}})
+PANELS = (
+    Panel("15a", ON_THE_CHAIN, a, "q0", "time", claims=CLAIMS["15a"]),
+    Panel("15b", ON_RANDOM_MDPS, b, "q0", "time", claims=CLAIMS["15b"]),
+)
