@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from jekyllhyde.lab.claim_tests import Measure, compare, each, each_pair, holds, in_runs, join, show
-from jekyllhyde.lab.estimates import Estimate, at, end, exactly, fraction, mean_over_runs
-from jekyllhyde.lab.figures.shared_experiments import PLANNED, Series
-from jekyllhyde.lab.panel import Claim, Curves, Panel
+from jekyllhyde.lab.claim_tests import (
+    Measure,
+    Measured,
+    Row,
+    claims,
+    compare,
+    each,
+    each_pair,
+    holds,
+    in_runs,
+    join,
+    show,
+)
+from jekyllhyde.lab.estimates import Estimate, at, average, exactly, largest, mean, solved
+from jekyllhyde.lab.figures.shared_experiments import PLAN, PLANNED, Series
+from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.time_estimates import largest, solved, time_at
-from jekyllhyde.lab.verdicts import SOLVED, Part, above, every, mostly, near, none
+from jekyllhyde.lab.verdicts import SOLVED, above, every, mostly, near, none
 
-CAP = 15_000
 PG, UNDISCOUNTED, UNIFORM, HALF, TENTH, SLOWLY, QUICKLY = PLANNED
 ON_POLICY = (PG, UNDISCOUNTED)
 CONSTANT = (UNIFORM, HALF, TENTH)  # the others have o=10/sqrt(t) and o=10/t
@@ -24,46 +34,45 @@ LASTING = (*CONSTANT, SLOWLY)
 C4 = (*LASTING, QUICKLY)
 
 
-def curve(name: str, series: Series, updates: int, settings: dict[str, Any]) -> Experiment:
-    """The return on the chain of 10 states with beta 0.95 against updates."""
-    problem = {"name": "chain", "n_states": 10, "beta": 0.95}
-    settings = {**settings, "updates": updates, "points": 1000}
-    return Experiment(name=name, method="plan", problem=problem, series=series, settings=settings)
-
-
-def times(
+def chain_panel(
     name: str,
-    series: Series,
+    title: str,
     settings: dict[str, Any],
     vary: dict[str, Any],
+    *rows: Row,
+    series: Series = PLAN,
     n: int = 10,
     beta: float = 0.95,
-) -> Experiment:
-    """Updates to a normalized return of 0.5 on a chain."""
-    settings = {**settings, "updates": CAP, "target": 0.5}
-    problem = {"name": "chain", "n_states": n, "beta": beta}
-    return Experiment(
-        name=name, method="plan", problem=problem, series=series, settings=settings, vary=vary
-    )
-
-
-def chain_panel(
-    experiment: Experiment, title: str, xlabel: str, claims: tuple[Claim, ...]
 ) -> Panel:
-    """The experiment with the name figNx as panel Nx."""
+    """The return against updates, or updates to a normalized return of 0.5 against what varies."""
+    xlabel = next(iter(vary), "updates")
+    settings = {**({"updates": 15_000, "target": 0.5} if vary else {"points": 1000}), **settings}
     return Panel(
-        experiment.name.removeprefix("fig"),
+        name,
         f"chain, {title}",
-        experiment,
-        xlabel,
-        "J_norm" if xlabel == "updates" else "time",
+        Experiment(
+            name=f"fig{name}",
+            method="plan",
+            problem={"name": "chain", "n_states": n, "beta": beta},
+            series=series,
+            settings=settings,
+            vary=vary,
+        ),
+        "|S|" if xlabel == "n_states" else xlabel,
+        "time" if vary else "J_norm",
         logx=xlabel in ("eta", "lam"),
         exact=True,
-        claims=claims,
+        claims=claims(settings["updates"], *rows),
     )
 
 
 # Against updates. Normalized, the low-hanging fruit's return is 0.
+
+
+def end(curves: Curves, tag: str) -> float:
+    """The return at the end."""
+    return mean(curves, tag).y
+
 
 _END = "normalized return at the end: {}"
 fruit = compare(f"{_END} (0 is the fruit)", each(end, ON_POLICY), near, 0.0, 0.01)
@@ -76,17 +85,17 @@ weak_is_stuck = compare(f"{_END} (0 is the fruit)", each(end, (QUICKLY,)), near,
 
 def no_slower(curves: Curves, a: str, b: str) -> Estimate:
     """The share of x at which a takes no longer than b."""
-    return exactly((mean_over_runs(curves, a) <= mean_over_runs(curves, b)).mean())
+    return exactly((average(curves, a) <= average(curves, b)).mean())
 
 
-def half_at_25(curves: Curves) -> tuple[list[Part], str]:
+def half_at_25(curves: Curves) -> Measured:
     """The sentence of the main text, about o=0.5 alone."""
     i = at(curves, 25)
-    updates = mean_over_runs(curves, HALF)[i]
+    updates = average(curves, HALF)[i]
     return [bool(solved(curves, HALF)[i])], f"updates of o=0.5 at |S|=25: {updates:g}"
 
 
-def weight_is_speed(curves: Curves) -> tuple[list[Part], str]:
+def weight_is_speed(curves: Curves) -> Measured:
     """More weight on the uniform density is at least as fast at every x."""
     first, second = no_slower(curves, UNIFORM, HALF), no_slower(curves, HALF, TENTH)
     return [mostly(first), mostly(second)], (
@@ -105,7 +114,10 @@ seven_is_too_many = join(
 )
 constant_scales = join(
     in_runs(every, lambda curves, tag: solved(curves, tag)[at(curves, 25)], CONSTANT),
-    show("updates at |S|=25: {}", each(time_at, CONSTANT, 25)),
+    show(
+        "updates at |S|=25: {}",
+        each(lambda curves, tag: average(curves, tag)[at(curves, 25)], CONSTANT),
+    ),
 )
 tight_is_long = join(
     holds(lambda curves: [not solved(curves, QUICKLY).all(), solved(curves, HALF).all()]),
@@ -124,7 +136,7 @@ constant_is_better = compare(
 # Against beta.
 
 
-def _ten_times_smaller(curves: Curves) -> tuple[list[Part], str]:
+def _ten_times_smaller(curves: Curves) -> Measured:
     i = at(curves, 0.1)
     there = [bool(solved(curves, tag)[i]) for tag in ON_POLICY]
     return [not flag for flag in there], f"solved at beta={curves.x[i]:g}: {there}"
@@ -134,5 +146,7 @@ ten_times_smaller = join(
     _ten_times_smaller, show("largest beta solved: {}", each(largest, ON_POLICY))
 )
 reliable = compare(
-    "share of betas solved within {cap} updates: {}", each(fraction, C4, solved), mostly
+    "share of betas solved within {cap} updates: {}",
+    each(lambda curves, tag: solved(curves, tag).mean(), C4),
+    mostly,
 )

@@ -5,39 +5,43 @@ What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.claim_tests import (
+    Measured,
+    against,
     claims,
     compare,
+    decile_higher,
     each,
     each_pair,
+    end_means,
     join,
+    listing,
     show,
     single,
     untestable,
 )
 from jekyllhyde.lab.estimates import (
+    LAST,
+    Bools,
     Estimate,
+    Floats,
     at,
     average_gain,
     bounded,
     decile,
-    ends_of,
-    exactly,
     gain,
+    half_and_end,
     label_of,
     mean,
     of_means,
     runs_of,
     share,
     spread,
+    values_at,
 )
-from jekyllhyde.lab.figures.shared_claims import against, decile_higher, mean_above
 from jekyllhyde.lab.figures.shared_experiments import (
     DIRECT,
     PLAN,
@@ -46,14 +50,12 @@ from jekyllhyde.lab.figures.shared_experiments import (
     PLANNED_ENTROPY,
     RANDOM,
     SOFTMAX,
-    Series,
 )
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.verdicts import (
     EQUAL,
     SOLVED,
-    Part,
     about,
     above,
     below,
@@ -61,7 +63,6 @@ from jekyllhyde.lab.verdicts import (
     much_below,
     rounds_to,
 )
-from jekyllhyde.mdp.finite import Floats
 
 PG, UNDISCOUNTED, UNIFORM, HIGH, TENTH, _, TIGHT = PLANNED
 ON_POLICY = (PG, UNDISCOUNTED)
@@ -69,23 +70,21 @@ LOW = (*ON_POLICY, TIGHT)  # on-policy, or with little off-policiness
 BUT_UNIFORM = tuple(tag for tag in PLANNED if tag != UNIFORM)
 
 
-def _stagnates(curves: Curves, tag: str) -> NDArray[np.bool_]:
-    """Stagnate at 99 %: below 0.995 at the end, less than 0.005 gained in the second half."""
-    half = at(curves, curves.x[-1] / 2)
-    samples = runs_of(curves, tag)[0]
-    return (samples[:, -1] < 0.995) & (samples[:, -1] - samples[:, half] < 0.005)
+def _stagnates(curves: Curves, tag: str) -> Bools:
+    # Stagnate at 99 %: below 0.995 at the end, less than 0.005 gained in the second half.
+    half, end = half_and_end(curves, tag).T
+    return (end < 0.995) & (end - half < 0.005)
 
 
 def _growth(curves: Curves, a: str, b: str, x: float) -> Estimate:
-    """What a wins on b from x to the end."""
+    # What a wins on b from x to the end.
     i = at(curves, x)
-    one, other = runs_of(curves, a, b)
-    lead = one - other
+    lead = np.subtract(*runs_of(curves, a, b))
     return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, i])
 
 
 def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
-    """The last x at which the mean of a is not above that of b, 0 if there is none."""
+    # The last x at which the mean of a is not above that of b, 0 if there is none.
 
     def last(one: Floats, other: Floats) -> Floats:
         behind = one <= other
@@ -95,40 +94,31 @@ def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
     return of_means(curves, last, *runs_of(curves, a, b))
 
 
-def _uniform_overtakes(curves: Curves) -> tuple[list[Part], str]:
-    """Behind at update 1000, ahead at the end, and from about update 4000 on."""
-    early, parts, texts = curves.x[at(curves, 1000)], list[Part](), []
-    for tag in LOW:
-        first, last = gain(curves, UNIFORM, tag, 1000), gain(curves, UNIFORM, tag)
-        crossing, ahead = _last_behind(curves, UNIFORM, tag), above(last, 0.0)
-        parts += [below(first, 0.0), ahead, both(ahead, about(crossing, 4000))]
-        texts.append(
-            f"{label_of(curves, tag)} {first} at {early:g}, {last} at the end, "
-            f"behind until {crossing}"
-        )
-    return parts, f"mean of uniform less that of {'; '.join(texts)}"
+def _uniform_overtakes(curves: Curves, tag: str) -> Measured:
+    # Behind at update 1000, ahead at the end, and from about update 4000 on.
+    first, last = gain(curves, UNIFORM, tag, 1000), gain(curves, UNIFORM, tag)
+    crossing, ahead = _last_behind(curves, UNIFORM, tag), above(last, 0.0)
+    early = f"{label_of(curves, tag)} {first} at {curves.x[at(curves, 1000)]:g}"
+    return [below(first, 0.0), ahead, both(ahead, about(crossing, 4000))], (
+        f"{early}, {last} at the end, behind until {crossing}"
+    )
 
 
-def _entropy_first(curves: Curves) -> tuple[list[Part], str]:
-    """Until update 1000 one with entropy leads all series without."""
-    parts, texts = list[Part](), []
-    for x in (250, 500, 1000):
-        i = at(curves, x)
-        samples = [values[:, i] for values in runs_of(curves, *PLANNED_ENTROPY, *PLANNED)]
-        lead = of_means(
-            curves, lambda *m: (np.max(m[:2], axis=0) - np.max(m[2:], axis=0))[..., 0], *samples
-        )
-        parts.append(above(lead, 0.0))
-        texts.append(f"{lead} at {curves.x[i]:g}")
-    return parts, f"best mean with entropy less best without: {', '.join(texts)}"
+def _entropy_leads(curves: Curves, x: float) -> Measured:
+    lead = of_means(
+        curves,
+        lambda *m: (np.max(m[:2], axis=0) - np.max(m[2:], axis=0))[..., 0],
+        *values_at(curves, x, *PLANNED_ENTROPY, *PLANNED),
+    )
+    return [above(lead, 0.0)], f"{lead} at {curves.x[at(curves, x)]:g}"
 
 
 def _mean_less_decile(values: Floats) -> float:
     return float(values.mean() - np.quantile(values, 0.1))
 
 
-def _depth(curves: Curves, tag: str) -> Estimate:
-    return exactly(_mean_less_decile(ends_of(curves, tag)[0]))
+def _depth(curves: Curves, tag: str) -> float:
+    return _mean_less_decile(values_at(curves, LAST, tag)[0])
 
 
 def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
@@ -136,7 +126,7 @@ def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
         depth = _mean_less_decile(other)
         return _mean_less_decile(one) / depth if depth else np.nan
 
-    samples = ends_of(curves, a, b)
+    samples = values_at(curves, LAST, a, b)
     return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))
 
 
@@ -180,7 +170,7 @@ CLAIMS = {
         (
             "7a-strong",
             "PG and undiscounted updates find strong policies.",
-            mean_above(SOLVED, ON_POLICY),
+            end_means(above, SOLVED, ON_POLICY),
         ),
         (
             "7a-stagnate",
@@ -201,7 +191,7 @@ CLAIMS = {
             "7a-2000",
             "From update 2,000 on, low off-policiness loses ground to high.",
             compare(
-                "what o=0.5 wins from update {x[2000]:g} to the end on {}",
+                "what o=0.5 wins from update {x[2e3]:g} to the end on {}",
                 each_pair(_growth, against(HIGH, LOW), 2000, name="{b}"),
                 above,
                 0.0,
@@ -210,7 +200,7 @@ CLAIMS = {
         (
             "7a-uniform",
             "Uniform updates start late and overtake low off-policiness around update 4,000.",
-            _uniform_overtakes,
+            listing("mean of uniform less that of {}", _uniform_overtakes, LOW),
         ),
         ("7a-slow", "Purely uniform updates slow training down.", _SLOW),
         ("7a-both", "It is best to have both an on-policy and an off-policy part.", _BOTH),
@@ -275,7 +265,16 @@ CLAIMS = {
                 0.0,
             ),
         ),
-        ("7c-entropy", "Entropy improves fastest until update 1,000.", _entropy_first),
+        (
+            "7c-entropy",
+            "Entropy improves fastest until update 1,000.",
+            listing(
+                "best mean with entropy less best without: {}",
+                _entropy_leads,
+                (250, 500, 1000),
+                separator=", ",
+            ),
+        ),
     ),
     "7d": claims(
         5_000,
@@ -290,30 +289,27 @@ CLAIMS = {
 }
 
 
-def _on_random_mdps(name: str, series: Series, parametrization: dict[str, Any]) -> Experiment:
-    settings = {**parametrization, "updates": 5000, "points": 500}
-    problem = {**RANDOM, "n_states": 50}
-    return Experiment(
-        name=name, method="plan", problem=problem, series=series, settings=settings, runs=1000
-    )
-
-
-direct = _on_random_mdps("fig7a", PLAN, DIRECT)
-softmax = _on_random_mdps("fig7c", PLAN + PLAN_ENTROPY, SOFTMAX)
 PANELS = tuple(
     Panel(
         name,
-        f"random MDPs, 50 states, {experiment.settings['parametrization']}, {statistic}",
-        experiment,
+        f"random MDPs, 50 states, {settings['parametrization']}, {statistic}",
+        Experiment(
+            name=experiment,
+            method="plan",
+            problem={**RANDOM, "n_states": 50},
+            series=series,
+            settings={**settings, "updates": 5000, "points": 500},
+            runs=1000,
+        ),
         "updates",
         statistic=statistic,
         ylim=(0.9, 1.002),
         claims=CLAIMS[name],
     )
-    for name, experiment, statistic in (
-        ("7a", direct, "mean"),
-        ("7b", direct, "decile"),
-        ("7c", softmax, "mean"),
-        ("7d", softmax, "decile"),
+    for name, experiment, series, settings, statistic in (
+        ("7a", "fig7a", PLAN, DIRECT, "mean"),
+        ("7b", "fig7a", PLAN, DIRECT, "decile"),
+        ("7c", "fig7c", PLAN + PLAN_ENTROPY, SOFTMAX, "mean"),
+        ("7d", "fig7c", PLAN + PLAN_ENTROPY, SOFTMAX, "decile"),
     )
 )

@@ -7,28 +7,36 @@ without `batch=1` are the published ones, which learn from replay.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, single
+from jekyllhyde.lab.claim_tests import (
+    against,
+    claims,
+    compare,
+    crosses_sooner,
+    decile_higher,
+    each,
+    each_pair,
+    end_means,
+    ends_higher,
+    single,
+)
 from jekyllhyde.lab.estimates import (
     FEWEST,
     Estimate,
-    Untestable,
+    Floats,
     at,
     average_gain,
     crossing_ratio,
     gain,
     gap_ratio,
+    half_and_end,
     of_means,
+    require,
     runs_of,
     spread,
-)
-from jekyllhyde.lab.figures.shared_claims import (
-    against,
-    crosses_sooner,
-    decile_higher,
-    ends_higher,
-    mean_above,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
     BY_ENTROPY,
@@ -50,28 +58,23 @@ from jekyllhyde.lab.figures.shared_experiments import (
     tags,
 )
 from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, Part, about, above, below, between
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
 
 CLOSE = (*FAST, *PLAIN)
 
 
-def _gap_change(curves: Curves, tag: str, i: int, j: int) -> Estimate:
-    """The distance to the optimum at place i relative to that at place j."""
-    samples = runs_of(curves, tag)[0][:, [i, j]]
-    return of_means(curves, lambda m: (1 - m[..., 0]) / (1 - m[..., 1]), samples)
-
-
-def _in_the_second_half(curves: Curves, tag: str) -> Estimate:
-    return _gap_change(curves, tag, -1, at(curves, curves.x[-1] / 2))
+def _gap_ratio(m: Floats) -> Any:
+    # The distance to the optimum at the second place relative to that at the first.
+    return (1 - m[..., 1]) / (1 - m[..., 0])
 
 
 def _with_ten_times_the_data(curves: Curves, tag: str) -> Estimate:
-    return _gap_change(curves, tag, at(curves, 1e5), at(curves, 1e6))
+    places = [at(curves, 1e6), at(curves, 1e5)]
+    return of_means(curves, _gap_ratio, runs_of(curves, tag)[0][:, places])
 
 
 def _exponent(curves: Curves, tag: str) -> Estimate:
-    """The slope of the log distance to the optimum against log trajectories, from 10^5 to 10^6."""
+    # The slope of the log distance to the optimum against log trajectories, from 10^5 to 10^6.
     chosen = curves.x >= curves.x[at(curves, 1e5)]
     x = np.log(curves.x[chosen])
     x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
@@ -83,13 +86,8 @@ def _exponent(curves: Curves, tag: str) -> Estimate:
 
 
 def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
-    if curves.runs < FEWEST:
-        raise Untestable(f"{curves.runs} runs are too few for an interval")
+    require(curves.runs >= FEWEST, f"{curves.runs} runs are too few for an interval")
     return gain(curves, a, b)
-
-
-def _contains_zero(estimate: Estimate) -> Part:
-    return estimate.lo <= 0 <= estimate.hi
 
 
 CLAIMS = {
@@ -120,7 +118,7 @@ CLAIMS = {
             "Entropy biases the objective, and performance plateaus.",
             compare(
                 "distance to the optimum at the end relative to half time: {}",
-                each(_in_the_second_half, ENTROPY),
+                each(lambda c, tag: of_means(c, _gap_ratio, half_and_end(c, tag)), ENTROPY),
                 above,
                 1 / ALIKE,
             ),
@@ -146,7 +144,7 @@ CLAIMS = {
             "9a-default-99",
             "With the default steps 0.99 is reached "
             "(one half of a comparison, the other is 13a-99).",
-            mean_above(0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
+            end_means(above, 0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
         ),
     ),
     "9b": claims(
@@ -190,7 +188,7 @@ CLAIMS = {
             compare(
                 "mean at the end less that with o=10/sqrt(t): {}",
                 each_pair(_gain_if_enough_runs, BY_O, name="{a}"),
-                _contains_zero,
+                lambda difference: difference.lo <= 0 <= difference.hi,
             ),
         ),
         (
@@ -235,7 +233,7 @@ CLAIMS = {
     ),
 }
 
-long = learning(
+_LONG = learning(
     "fig9c",
     RANDOM,
     JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2],
@@ -257,7 +255,7 @@ PANELS = tuple(
     for name, title, experiment, series, ylim in (
         ("9a", "global", random_curves, _SHOWN, (0.9, 1.002)),
         ("9b", "Jekyll", random_curves, _SHOWN, (0.9, 1.002)),
-        ("9c", "mean", long, (), (0.98, 1.0005)),
-        ("9d", "decile", long, (), (0.97, 1.0005)),
+        ("9c", "mean", _LONG, (), (0.98, 1.0005)),
+        ("9d", "decile", _LONG, (), (0.97, 1.0005)),
     )
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from jekyllhyde.lab.claim_tests import Row, claims
+from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.values import slug
 
@@ -98,21 +100,59 @@ def learning(
     )
 
 
-def chain_sweep(name: str, series: Series, vary: dict[str, Any], **settings: Any) -> Experiment:
-    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, 100 runs."""
-    return _sweep(name, CHAIN, series, vary, {"trajectories": 150_000, "target": 0.5, **settings})
+def chain_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    title: str = ON_THE_CHAIN,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, and the claims about them."""
+    settings = {"trajectories": 150_000, "target": 0.5, **settings}
+    return _sweep(name, title, CHAIN, series, vary, settings, rows)
 
 
-def random_sweep(name: str, series: Series, vary: dict[str, Any], **settings: Any) -> Experiment:
-    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each of 100 runs."""
-    return _sweep(name, RANDOM, series, vary, {"trajectories": 120_000, "target": 0.95, **settings})
+def random_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each run."""
+    settings = {"trajectories": 120_000, "target": 0.95, **settings}
+    return _sweep(name, ON_RANDOM_MDPS, RANDOM, series, vary, settings, rows)
 
 
 def _sweep(
-    name: str, problem: dict[str, Any], series: Series, vary: Any, settings: dict[str, Any]
-) -> Experiment:
-    chosen = {"runs": 100, "settings": {**DEFAULTS, **settings}, "vary": vary}
-    return Experiment(name=name, method="learn", problem=problem, series=series, **chosen)
+    name: str,
+    title: str,
+    problem: dict[str, Any],
+    series: Series,
+    vary: dict[str, Any],
+    settings: dict[str, Any],
+    rows: tuple[Row, ...],
+) -> Panel:
+    ((axis, values),) = vary.items()
+    jekyll = settings.get("target_on") == "jekyll"
+    return Panel(
+        name,
+        title + (", Jekyll" if jekyll else ""),
+        Experiment(
+            name=f"fig{name}",
+            method="learn",
+            problem=problem,
+            series=series,
+            settings={**DEFAULTS, **settings},
+            vary=vary,
+            runs=100,
+        ),
+        "|S|" if axis == "n_states" else axis,
+        "time_jekyll" if jekyll else "time",
+        logx="per_decade" in values,
+        claims=claims(settings["trajectories"], *rows),
+    )
 
 
 chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
