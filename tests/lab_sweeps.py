@@ -20,7 +20,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from jekyllhyde.lab import engine, methods, part
+from jekyllhyde import files
+from jekyllhyde.lab import engine, store_part
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
@@ -85,6 +87,11 @@ def held(store: Store) -> list[tuple[str, int]]:
     return sorted(zip(found["cell"].to_pylist(), found["run"].to_pylist(), strict=True))
 
 
+def ignore_interrupts() -> None:
+    """What a shell does for its jobs in the background; a child has to set the signal itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 # The forking process.
 
 
@@ -104,10 +111,10 @@ def die_at(step: int) -> None:
 
     targets: list[tuple[Any, str]] = [
         (os, "fsync"),
-        (Path, "rename"),
+        (Path, "replace"),
         (Path, "unlink"),
-        (part, "sync_folder"),
-        (part, "encode"),
+        (files, "sync_folder"),
+        (store_part, "encode"),
         (Store, "_list"),
         (Store, "_locked"),
         (Store, "refresh"),
@@ -128,10 +135,10 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for experiment in (small(1), planned()):  # load the kernels, here and not in every child
         for cell in experiment.cells:
-            methods.run_block(
-                cell.method, cell.problem, cell.settings, cell.stream, range(1), lambda count: None
+            METHODS[cell.method].run_block(
+                cell.problem, cell.settings, cell.stream, range(1), lambda count: None
             )
-    part.machine()
+    store_part.machine()
     print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()

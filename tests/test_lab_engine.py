@@ -12,16 +12,18 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import engine, methods
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from lab_sweeps import Forks, expected, held, long, planned, rows, small
+from lab_sweeps import Forks, expected, held, ignore_interrupts, long, planned, rows, small
 
 OWN = """
 import numpy as np
@@ -126,7 +128,8 @@ def test_two_processes_on_one_store(forks: Forks, tmp_path: Path) -> None:
 # Interrupted.
 
 SWEEP = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -152,7 +155,11 @@ except KeyboardInterrupt:
 def test_an_interrupt_stops_within_two_seconds(tmp_path: Path, method: str) -> None:
     command = [sys.executable, "-c", SWEEP, str(tmp_path / "store"), method]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=ignore_interrupts,  # as a job in the background does
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -286,14 +293,14 @@ def test_a_learning_run_that_raises_fails_alone(
 ) -> None:
     """Its block is run again in halves; the others are bit-identical to what they are without it."""
     whole = uninterrupted(tmp_path, [small(9)])
-    run_one = methods._learn_rows
+    method = METHODS["learn"]
 
-    def unlucky(mdps: Any, settings: Any, stream: int, runs: range, progress: Any) -> Any:
+    def unlucky(problem: Any, settings: Any, stream: int, runs: range, progress: Any) -> Any:
         if 5 in runs and settings["eta"] == 1.0:
             raise RuntimeError("run 5")
-        return run_one(mdps, settings, stream, runs, progress)
+        return method.rows(problem, settings, stream, runs, progress)
 
-    monkeypatch.setattr(methods, "_learn_rows", unlucky)
+    monkeypatch.setitem(METHODS._records, "learn", replace(method, rows=unlucky))
     status = engine.run([small(9)], store, workers=1)
     assert status.failed == 2
     failed = [
@@ -362,7 +369,7 @@ def test_no_memory_is_not_a_failure_of_the_run(
     def exhausted(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(methods, "_learn_rows", exhausted)
+    monkeypatch.setitem(METHODS._records, "learn", replace(METHODS["learn"], rows=exhausted))
     with pytest.raises(MemoryError):
         engine.run([small(2)], store, workers=1)
     assert store.parts == {}
@@ -401,7 +408,7 @@ def test_a_store_that_vanishes_is_one_sentence(
         with contextlib.suppress(FileNotFoundError):
             store.folder.rename(moved)
 
-    with pytest.raises(InputError, match=r"cannot be written to \(No such file or directory\)"):
+    with pytest.raises(InputError, match=r"cannot be written to: No such file or directory"):
         engine.run([small(20)], store, workers=2, report=report)
 
 

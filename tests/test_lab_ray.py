@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from jekyllhyde import errors
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from lab_sweeps import expected, held, planned, rows, small
+from lab_sweeps import expected, held, ignore_interrupts, planned, rows, small
 
 MARK = f"jekyllhyde-test-{os.getpid()}"
 NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80 * 2**20}
@@ -150,7 +151,7 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
 def test_a_task_that_kills_its_workers_ends(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jekyllhyde.lab import ray as ours
+    from jekyllhyde.lab import cluster as ours
 
     monkeypatch.setattr(ours, "RETRIES", 1)
     own = tmp_path / "own.py"
@@ -165,7 +166,8 @@ def test_a_task_that_kills_its_workers_ends(
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -183,13 +185,15 @@ except KeyboardInterrupt:
 
 def test_an_interrupt_cancels_the_tasks(cluster: Any, tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "store"), cluster.address]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts
+    ) as process:
         assert process.stdout is not None
         while not busy_workers():
-            assert process.stdout.readline() == "working\n"
+            assert process.stdout.readline()  # ours, or one of Ray's
         process.send_signal(signal.SIGINT)
         started = time.perf_counter()
-        assert process.stdout.read().endswith("stopped\n")
+        assert "stopped" in process.stdout.read().splitlines()
         assert process.wait(30) == 0
         assert time.perf_counter() - started < 15
     for _ in range(100):
@@ -211,12 +215,7 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
 def test_without_ray_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setitem(errors.EXTRAS, "ray", ("no_such_module",))
     store = Store.open(tmp_path / "store", create=True)
-    with pytest.raises(
-        InputError, match=r"Ray is not installed; install jekyllhyde\[ray\], or use engine 'local'"
-    ):
+    with pytest.raises(InputError, match=r"no_such_module; install jekyllhyde\[ray\]"):
         engine.run([planned()], store, engine="ray")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chromium import PROGRAM, Chromium
-from jekyllhyde.lab import report
+from jekyllhyde.lab.html_page import write_page
 from jekyllhyde.lab.panel import Curves, judge
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
@@ -32,7 +32,7 @@ ROWS = (
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Curves]]:
     folder = tmp_path_factory.mktemp("browser")
     store, curves = made(folder / "store", [*paper_panels(), own_panel()])
-    return report.write(curves, folder / "report.html", store, SKIPPED), curves
+    return write_page(curves, folder / "report.html", store, SKIPPED), curves
 
 
 @pytest.fixture(scope="module")

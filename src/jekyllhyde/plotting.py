@@ -6,6 +6,7 @@ Colours are safe for the colour-blind; dashes tell lines apart in print.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.errors import need
+from jekyllhyde.files import write_file
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
@@ -54,4 +56,10 @@ def draw_lines(lines: Mapping[str, Line], xlabel: str, ylabel: str, title: str, 
         if band:
             axes.fill_between(x, *band, color=look["color"], alpha=0.2, linewidth=0)
     finish(axes, xlabel, ylabel, title)
-    figure.savefig(path)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Any, *paths: Path) -> None:
+    """Write a figure to each of these files, in the format of its ending."""
+    for path in paths:
+        write_file(path, partial(figure.savefig, format=path.suffix.removeprefix(".")))

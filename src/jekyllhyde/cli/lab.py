@@ -45,12 +45,12 @@ def compute(
     store = Store.open(options.store, create=True)
     if options.dry_run:
         tasks, seconds = engine.calibrate(experiments, store, options.workers)
-        runs = sum(len(some) for task in tasks for _, some in task.blocks)
-        wanted = sum(
-            one.runs * len(one.cells) for one in {one.name: one for one in experiments}.values()
-        )
+        runs = sum(task.runs for task in tasks)
+        different = {experiment.name: experiment for experiment in experiments}.values()
+        wanted = sum(experiment.runs * len(experiment.cells) for experiment in different)
         print(
-            f"{title}: {wanted - runs} of {wanted} runs are stored; {runs} runs in {len(tasks)} tasks, at most {duration(seconds)}"
+            f"{title}: {wanted - runs} of {wanted} runs are stored; "
+            f"{runs} runs in {len(tasks)} tasks, at most {duration(seconds)}"
         )
         return None
     for name, reason in store.damaged.items():
@@ -77,14 +77,9 @@ def compute(
 
 def duration(seconds: float) -> str:
     """Seconds in words."""
-    minutes, hours = seconds / 60, seconds / 3600
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{minutes:.0f} min"
-        if minutes < 120
-        else f"{hours:.1f} h"
-    )
+    if seconds < 7200:
+        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 class SweepProgress:

@@ -23,15 +23,4 @@ def in_small(panel: Panel) -> Panel:
 
     Networks take long to compile, so there is only one of the deep agents.
     """
-    experiment = panel.experiment
-    if experiment.method == "deep":
-        return replace(
-            panel,
-            experiment=replace(
-                experiment.scaled(runs=2, length=0.04), series=experiment.series[1:2]
-            ),
-        )
-    length = 1.0 if experiment.method == "plan" and panel.kind == "time" else 0.005
-    return replace(
-        panel, experiment=experiment.scaled(runs=min(2, experiment.runs), points=3, length=length)
-    )
+    return replace(panel, experiment=panel.experiment.in_small(panel.kind))

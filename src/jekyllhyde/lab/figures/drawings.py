@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jekyllhyde.lab.draw import BLUE, RED, new_figure
+from jekyllhyde.plotting import BLUE, RED, new_figure
 from jekyllhyde.mdp.domains import chain
 from jekyllhyde.mdp.rooms import layout
 
@@ -17,8 +17,7 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
     those of `chain(n)`.
     """
     mdp = chain(n, convention="paper")
-    figure = new_figure(6.8, 2.3)
-    axes = figure.subplots()
+    figure, (axes,) = new_figure(size=(6.8, 2.3))
     place = {s: (1.6 * s, 0.0) for s in range(n - 1)} | {n - 1: (1.6 * (n - 2) / 2, -1.9)}
     for s, (x, y) in place.items():
         axes.scatter(
@@ -80,8 +79,8 @@ def draw_rooms(*paths: Path) -> None:
     """Four Rooms: walls, doors and goal, and how likely each cell is to be the start, on levels 1
     and 2.
     """
-    figure = new_figure(6.8, 3.3)
-    for level, axes in enumerate(figure.subplots(1, 2), start=1):
+    figure, sides = new_figure(2, (6.8, 3.3))
+    for level, axes in enumerate(sides, start=1):
         plan = layout(level)
         start = np.full(plan.free.shape, np.nan)
         start[plan.free] = np.where(plan.p0 > 0, 1000 * plan.p0, np.nan)

@@ -14,7 +14,7 @@ from typing import Any
 from jekyllhyde.lab.claim_tests import Row, claims
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.values import slug
+from jekyllhyde.lab.settings_text import slug
 
 Series = tuple[dict[str, Any], ...]
 

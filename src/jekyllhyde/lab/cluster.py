@@ -7,7 +7,6 @@ travel back. A lost worker's task is run again.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -15,14 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, need
 from jekyllhyde.lab.engine import Done, Status, Task, execute
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_part import first_line
 from jekyllhyde.parallel import count_threads
 
-RETRIES = (
-    10  # of a task whose worker is lost; one that kills its worker every time must end some time
-)
+RETRIES = 10  # of a task whose worker is lost; one that kills every worker must end some time
 QUEUED = 2  # tasks in flight per core: the next is there when one ends
 
 
@@ -32,12 +30,9 @@ def run_on_ray(
     """Run tasks on the cluster at `address` ("auto" for the one on this machine; None starts one
     with `workers` cores).
     """
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ImportError:
-        raise InputError(
-            "engine is 'ray', but Ray is not installed; install jekyllhyde[ray], or use engine 'local'"
-        ) from None
+    need("ray")
+    import ray
+
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         place = str(folder.resolve())
@@ -46,9 +41,8 @@ def run_on_ray(
         try:
             while True:
                 cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-                room = (
-                    workers if workers and address else QUEUED * cores
-                )  # on a cluster of others, no more than asked for
+                # On a cluster of others, no more than asked for.
+                room = workers if workers and address else QUEUED * cores
                 for task in itertools.islice(waiting, max(0, room - len(pending))):
                     pending[remote.remote(task, place)] = task
                 if not pending:
@@ -58,9 +52,8 @@ def run_on_ray(
                     ready += ray.wait(others, num_returns=len(others), timeout=0)[0]
                 for reference in ready:
                     task = pending.pop(reference)
-                    _, failed = _result(ray, reference, task)
                     status.work_done += task.work
-                    yield task, failed
+                    yield task, _failed(ray, reference, task)
                 if not ready:
                     yield None, 0
         finally:
@@ -81,23 +74,19 @@ def _store(folder: str, made: int) -> Store:
     return Store.open(folder)
 
 
-def _result(ray: Any, reference: Any, task: Task) -> tuple[str | None, int]:
+def _failed(ray: Any, reference: Any, task: Task) -> int:
+    """How many runs of a task failed; the error of a task that did."""
+    lost = ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError
     try:
-        part, failed = ray.get(reference)
+        return int(ray.get(reference)[1])
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None
-    except (
-        ray.exceptions.WorkerCrashedError,
-        ray.exceptions.NodeDiedError,
-        ray.exceptions.ObjectLostError,
-    ) as error:
-        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + (
-            ", ..." if len(task.blocks) > 3 else ""
-        )
+    except (*lost, ray.exceptions.ObjectLostError) as error:
+        more = ", ..." if len(task.blocks) > 3 else ""
+        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + more
         raise InputError(
-            f"{RETRIES + 1} workers were lost with the same task ({cells}): {str(error).splitlines()[0]}"
+            f"{RETRIES + 1} workers were lost with the same task ({cells}): {first_line(error)}"
         ) from None
-    return part, failed
 
 
 @contextlib.contextmanager
@@ -108,28 +97,18 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
     if ray.is_initialized():
         yield
         return
-    quiet = {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    }  # no network, no advice
-    for name, value in quiet.items():
-        os.environ.setdefault(name, value)
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
+        os.environ.setdefault(name, "0")  # no network, no advice
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    refusal = f"address is {address!r}; no Ray cluster can be reached there"
     if address is None:
-        options |= {
-            "num_cpus": count_threads(workers),
-            "include_dashboard": False,
-            "_node_ip_address": "127.0.0.1",
-        }
+        options |= {"num_cpus": count_threads(workers), "include_dashboard": False}
+        options["_node_ip_address"] = "127.0.0.1"
+        refusal = "no Ray cluster can be started"
     try:
         ray.init(address=address or "local", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        what = (
-            "no Ray cluster can be started"
-            if address is None
-            else f"address is {address!r}; no Ray cluster can be reached there"
-        )
-        raise InputError(f"{what} ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{refusal} ({first_line(error)})") from None
     try:
         yield
     finally:
