@@ -7,8 +7,6 @@ names, {x[0.5]} for the point of the axis that is nearest to 0.5, {first} and {l
 {points} for their number, {xlabel} for its name and {cap} for the length of the runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A function takes the curves, one or two tags, and what it measures at: a place x
 nearest point, and -inf and inf are its ends. Runs that are not finite are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +90,8 @@ def at(curves: Curves, x: float) -> int:
 
 def label_of(curves: Curves, tag: str) -> str:
     """What a series is called where people read of it."""
-    return curves.labels.get(tag, tag)
+    others = (cell for cell in curves.panel.experiment.cells if cell.tag == tag)
+    return curves.labels.get(tag) or next((cell.label for cell in others), tag)
 
 
 def runs_of(curves: Curves, *tags: str) -> list[Floats]:

@@ -14,8 +14,6 @@ word holds partly if it does so in half of the cases. A run has found the optima
 and has solved the problem above 0.95, the paper's marks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ direct parametrization (Figure 5) and again about softmax (Figure 6).
 Runs are without chance, so that a number is what it is.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from jekyllhyde.lab.claim_tests import (

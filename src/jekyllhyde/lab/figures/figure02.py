@@ -2,8 +2,6 @@
 zoomed); what the paper says about it, in our words, is from Section 4.3.
 """
 
-from __future__ import annotations
-
 from jekyllhyde.lab.claim_tests import (
     Measured,
     claims,

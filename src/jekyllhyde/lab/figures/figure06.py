@@ -4,8 +4,6 @@ entropy weight lam.
 What the paper says about it, in our words, is from Appendix D.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import compare, each, holds, show, untestable

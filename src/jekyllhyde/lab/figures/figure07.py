@@ -3,8 +3,6 @@
 What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde import intervals

@@ -4,8 +4,6 @@
 What the paper says about it, in our words, is from Appendix E.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (

@@ -5,8 +5,6 @@ What the paper says about it, in our words, is from Section 4.3 and Appendix E. 
 without `batch=1` are the published ones, which learn from replay.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ on random MDPs (10b).
 What the paper says about it, in our words, is from Section 4.3 and Appendix E.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

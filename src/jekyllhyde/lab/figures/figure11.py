@@ -4,8 +4,6 @@ on random MDPs (11b).
 What the paper says about it, in our words, is from Appendix E.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (

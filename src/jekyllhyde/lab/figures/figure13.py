@@ -4,8 +4,6 @@ return.
 What the paper says about it, in our words, is from Appendix E; the steps are tuned for 0.95.
 """
 
-from __future__ import annotations
-
 from jekyllhyde.lab.claim_tests import (
     against,
     claims,

@@ -5,8 +5,6 @@ What the paper says about it, in our words, is from Appendix E. The text refers 
 critic's step here; what it says is about this one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (

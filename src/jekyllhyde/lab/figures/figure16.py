@@ -9,8 +9,6 @@ show it. Where the text does not say which o it speaks of, the strong one is tes
 other one reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

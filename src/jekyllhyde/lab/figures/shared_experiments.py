@@ -7,14 +7,12 @@ step, and those with UCB from the transition under way. Both ways are run for bo
 a division by the batch brings back to 1: only with it are the baselines as fast as published.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from jekyllhyde.lab.claim_tests import Row, claims
 from jekyllhyde.lab.panel import Panel
-from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.settings_text import slug
+from jekyllhyde.lab.spec import Experiment
 
 Series = tuple[dict[str, Any], ...]
 

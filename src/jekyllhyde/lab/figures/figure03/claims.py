@@ -4,8 +4,6 @@ The best score is 89.14 on level 1 and 88.83 on level 2 (the paper says 90, the 
 without the steps to it); a policy has converged to it within half a point, exactly scored.
 """
 
-from __future__ import annotations
-
 from jekyllhyde.lab.claim_tests import (
     FIRST_ONLY,
     Measured,
