@@ -19,9 +19,9 @@ from jekyllhyde.lab.estimates import (
     Floats,
     Untestable,
     at,
-    best_median,
     exactly,
     label_of,
+    runs_of,
     step,
 )
 from jekyllhyde.lab.panel import Claim, Curves, Outcome
@@ -47,17 +47,13 @@ def _test(horizon: int, measure: Measure) -> Callable[[Curves], Outcome]:
             runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
             estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
             parts, text = measure(curves)
-            return verdict(*parts), text + _undecided(curves, parts)
+            count, of = parts.count(None), f"{len(parts)} parts hold halfway"
+            why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
+            return verdict(*parts), text + (f"; {count} of {why}" if count else "")
         except Untestable as reason:
             return "not testable", str(reason)
 
     return test
-
-
-def _undecided(curves: Curves, parts: list[Part]) -> str:
-    count = sum(part is None for part in parts)
-    why = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
-    return f"; {count} of {len(parts)} parts hold halfway{why}" if count else ""
 
 
 # Measures.
@@ -149,7 +145,7 @@ def say(values: Mapping[str, Any]) -> str:
 def each(function: Callable[..., Any], tags: Tags, *args: Any) -> Estimates:
     """function(curves, tag, *args) for every series."""
     return lambda curves: {
-        label_of(curves, tag): _estimate(function(curves, tag, *args)) for tag in tags
+        label_of(curves, tag): exactly(function(curves, tag, *args)) for tag in tags
     }
 
 
@@ -163,7 +159,7 @@ def each_pair(
 ) -> Estimates:
     """function(curves, a, b, *args) for every pair of series, named by their labels."""
     return lambda curves: {
-        name.format(a=label_of(curves, a), b=label_of(curves, b)): _estimate(
+        name.format(a=label_of(curves, a), b=label_of(curves, b)): exactly(
             function(curves, a, b, *args)
         )
         for a, b in pairs
@@ -173,10 +169,6 @@ def each_pair(
 def single(function: Callable[..., Estimate], *args: Any) -> Estimates:
     """function(curves, *args), which needs no name."""
     return lambda curves: {"": function(curves, *args)}
-
-
-def _estimate(value: Any) -> Estimate:
-    return value if isinstance(value, Estimate) else exactly(value)
 
 
 # Measures that several figures share.
@@ -243,7 +235,10 @@ def best_about(stated: float, tags: Tags) -> Measure:
     """The best place is about the one stated, within one step of the axis."""
     return join(
         compare("best {xlabel}: {}", each_reaching(estimate.best, tags), about, stated, step),
-        show("by the median, which tails do not move: {}", each_reaching(best_median, tags)),
+        show(
+            "by the median, which tails do not move: {}",
+            each_reaching(lambda c, tag: c.x[np.median(*runs_of(c, tag), axis=0).argmin()], tags),
+        ),
     )
 
 

@@ -46,8 +46,8 @@ class Estimate:
 
 
 def exactly(y: Any) -> Estimate:
-    """A number that has no uncertainty, or is only shown."""
-    return Estimate(float(y), float(y), float(y))
+    """A number that has no uncertainty, or is only shown; an estimate stays what it is."""
+    return y if isinstance(y, Estimate) else Estimate(float(y), float(y), float(y))
 
 
 def bounded(curves: Curves, interval: tuple[Any, Any, Any], runs: int) -> Estimate:
@@ -267,11 +267,6 @@ def best(curves: Curves, tag: str) -> Estimate:
     nowhere = f"{label_of(curves, tag)} reaches the target nowhere"
     require(arrived(curves, tag).any(), f"{nowhere}, so it has no best {curves.panel.xlabel}")
     return of_means(curves, lambda a: curves.x[a.argmin(axis=-1)], *runs_of(curves, tag))
-
-
-def best_median(curves: Curves, tag: str) -> float:
-    """Where the median time is shortest."""
-    return float(curves.x[np.median(runs_of(curves, tag)[0], axis=0).argmin()])
 
 
 def step(curves: Curves) -> float:

@@ -58,8 +58,9 @@ def draw_rooms(*paths: Path) -> None:
         axes.text(column, row, "G", va="center", color=RED, fontweight="bold", **SMALL)
         axes.set_title(f"level {level}", fontsize="small")
         axes.set(xticks=[], yticks=[])
-    label = "probability of the start, in thousandths"
-    figure.colorbar(shades, ax=figure.axes, shrink=0.8, label=label)
+    figure.colorbar(
+        shades, ax=figure.axes, shrink=0.8, label="probability of the start, in thousandths"
+    )
     save_figure(figure, *paths)
 
 

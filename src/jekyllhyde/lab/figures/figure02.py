@@ -4,7 +4,6 @@ zoomed); what the paper says about it, in our words, is from Section 4.3.
 
 from jekyllhyde.lab.claim_tests import (
     Measured,
-    claims,
     compare,
     crosses_sooner,
     each,
@@ -33,10 +32,11 @@ from jekyllhyde.lab.figures.shared_experiments import (
     UCB_4,
     UNDIVIDED,
     chain_curves,
+    curve_panel,
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)
@@ -57,9 +57,11 @@ def _eventually(curves: Curves, tag: str) -> Measured:
     return [part], f"{label_of(curves, tag)} {words}"
 
 
-CLAIMS = {
-    "2a": claims(
-        100_000,
+PANELS = (
+    curve_panel(
+        "2a",
+        ON_THE_CHAIN,
+        chain_curves,
         (
             "2a-on-policy",
             "On-policy updates, with entropy or without, cannot solve the chain.",
@@ -88,8 +90,10 @@ CLAIMS = {
             ends_higher(BY_EPSILON),
         ),
     ),
-    "2b": claims(
-        100_000,
+    curve_panel(
+        "2b",
+        ON_RANDOM_MDPS,
+        random_curves,
         (
             "2b-solve",
             "All algorithms but those with a large UCB bonus solve random MDPs.",
@@ -103,9 +107,12 @@ CLAIMS = {
             show("beside them: {}", each(mean, tags(UCB_4))),
         ),
         ("2b-eventually", "They eventually will.", listing("{}", _eventually, (UCB_1, UCB_01))),
+        ylim=(-0.25, 1.02),
     ),
-    "2c": claims(
-        100_000,
+    curve_panel(
+        "2c",
+        f"{ON_RANDOM_MDPS}, zoomed",
+        random_curves,
         (
             "2c-bias",
             "Entropy regularization incurs a bias.",
@@ -128,27 +135,7 @@ CLAIMS = {
             "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.",
             ends_higher(BY_EPSILON),
         ),
-    ),
-}
-
-_ZOOMED = tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED)
-PANELS = (
-    Panel("2a", ON_THE_CHAIN, chain_curves, "trajectories", claims=CLAIMS["2a"]),
-    Panel(
-        "2b",
-        ON_RANDOM_MDPS,
-        random_curves,
-        "trajectories",
-        ylim=(-0.25, 1.02),
-        claims=CLAIMS["2b"],
-    ),
-    Panel(
-        "2c",
-        f"{ON_RANDOM_MDPS}, zoomed",
-        random_curves,
-        "trajectories",
-        series=_ZOOMED,
+        series=tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED),
         ylim=(0.9, 1.002),
-        claims=CLAIMS["2c"],
     ),
 )

@@ -17,17 +17,16 @@ from jekyllhyde.lab.claim_tests import (
 )
 from jekyllhyde.lab.estimates import average, crossing, exactly, label_of, largest, require, solved
 from jekyllhyde.lab.figures import chain_planning as chain
-from jekyllhyde.lab.figures.chain_planning import (
-    C4,
-    CONSTANT,
-    HALF,
-    ON_POLICY,
-    QUICKLY,
+from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
+from jekyllhyde.lab.figures.shared_experiments import (
+    BETAS,
+    DIRECT,
+    O_HALF,
+    O_T,
+    PLANNED_PLAIN,
+    SIZES,
     UNIFORM,
-    chain_panel,
-    end,
 )
-from jekyllhyde.lab.figures.shared_experiments import BETAS, DIRECT, SIZES
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
 
@@ -62,13 +61,13 @@ def _fast_once_found(curves: Curves) -> Measured:
 
 def _exponential(curves: Curves) -> Measured:
     # Is log time closer to a line in |S| than in log |S|, with less than half the residual?
-    there = solved(curves, QUICKLY)
+    there = solved(curves, O_T)
     require(
         there.sum() >= 4,
         f"o=10/t solves {there.sum()} of these chains; "
         "four are needed to tell exponential growth from a power",
     )
-    y = np.log(np.maximum(average(curves, QUICKLY)[there], 1.0))
+    y = np.log(np.maximum(average(curves, O_T)[there], 1.0))
     sizes = curves.x[there]
     exponential, power = (
         float(np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)))
@@ -89,12 +88,13 @@ _SENSITIVE = join(  # whether they succeed depends on x: solved at the low end, 
     holds(
         lambda curves: [
             part
-            for tag in ON_POLICY
+            for tag in PLANNED_PLAIN
             for part in (solved(curves, tag)[0], not solved(curves, tag)[-1])
         ]
     ),
     show(
-        "largest {xlabel} solved on-policy: {}, of {first:g} to {last:g}", each(largest, ON_POLICY)
+        "largest {xlabel} solved on-policy: {}, of {first:g} to {last:g}",
+        each(largest, PLANNED_PLAIN),
     ),
 )
 
@@ -110,7 +110,7 @@ PANELS = (
             "They do so very fast.",
             compare(
                 "updates until on-policy returns stay within 0.01 of their end: {}",
-                each(_settled, ON_POLICY),
+                each(_settled, PLANNED_PLAIN),
                 below,
                 _first_to_find,
             ),
@@ -131,7 +131,7 @@ PANELS = (
             "Once found, the optimum is met exactly (Theorem 3).",
             compare(
                 "distance to the optimum at the end: {}",
-                each(lambda curves, tag: 1.0 - end(curves, tag), (UNIFORM, HALF)),
+                each(lambda curves, tag: 1.0 - end(curves, tag), (UNIFORM, O_HALF)),
                 near,
                 0.0,
                 1e-10,
@@ -214,7 +214,7 @@ PANELS = (
             "The step size does not change whether on-policy updates find the optimum.",
             compare(
                 "share solved among step sizes from the smallest that solves: {}",
-                each(_share_from_smallest, ON_POLICY),
+                each(_share_from_smallest, PLANNED_PLAIN),
                 lambda share: share.y in (0.0, 1.0),
             ),
         ),

@@ -3,13 +3,18 @@
 What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.claim_tests import (
+    Measure,
     Measured,
+    Row,
+    Tags,
     against,
-    claims,
     compare,
     decile_higher,
     each,
@@ -42,18 +47,25 @@ from jekyllhyde.lab.estimates import (
 )
 from jekyllhyde.lab.figures.shared_experiments import (
     DIRECT,
+    O_HALF,
+    O_T,
+    O_TENTH,
     PLAN,
     PLAN_ENTROPY,
     PLANNED,
     PLANNED_ENTROPY,
+    PLANNED_PLAIN,
     RANDOM,
     SOFTMAX,
+    UNIFORM,
+    curve_panel,
 )
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.verdicts import (
     EQUAL,
     SOLVED,
+    Part,
     about,
     above,
     below,
@@ -62,9 +74,7 @@ from jekyllhyde.lab.verdicts import (
     rounds_to,
 )
 
-PG, UNDISCOUNTED, UNIFORM, HIGH, TENTH, _, TIGHT = PLANNED
-ON_POLICY = (PG, UNDISCOUNTED)
-LOW = (*ON_POLICY, TIGHT)  # on-policy, or with little off-policiness
+LOW = (*PLANNED_PLAIN, O_T)  # on-policy, or with little off-policiness
 BUT_UNIFORM = tuple(tag for tag in PLANNED if tag != UNIFORM)
 
 
@@ -115,10 +125,6 @@ def _mean_less_decile(values: Floats) -> float:
     return float(values.mean() - np.quantile(values, 0.1))
 
 
-def _depth(curves: Curves, tag: str) -> float:
-    return _mean_less_decile(values_at(curves, LAST, tag)[0])
-
-
 def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
     def depths(one: Floats, other: Floats) -> float:
         depth = _mean_less_decile(other)
@@ -128,38 +134,53 @@ def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
     return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))
 
 
-_ORDER = compare(
-    "mean of o=0.5 at the end, less that of {}",
-    each_pair(gain, against(HIGH, LOW), name="{b}"),
-    above,
-    0.0,
-)
+def _end_of(label: str, tag: str, part: Callable[..., Part], others: Tags) -> Measure:
+    gains = each_pair(gain, against(tag, others), name="{b}")
+    return compare(f"mean of {label} at the end, less that of {{}}", gains, part, 0.0)
+
+
+_ORDER = _end_of("o=0.5", O_HALF, above, LOW)
+_BOTH = _end_of("o=0.5", O_HALF, above, (*PLANNED_PLAIN, UNIFORM))
 _SLOW = compare(
     "mean over the run of uniform less that of {}",
-    each_pair(average_gain, against(UNIFORM, (HIGH, TENTH, *ON_POLICY)), name="{b}"),
+    each_pair(average_gain, against(UNIFORM, (O_HALF, O_TENTH, *PLANNED_PLAIN)), name="{b}"),
     below,
     0.0,
 )
-_BOTH = compare(
-    "mean of o=0.5 at the end, less that of {}",
-    each_pair(gain, against(HIGH, (*ON_POLICY, UNIFORM)), name="{b}"),
-    above,
-    0.0,
-)
 _STABLE = join(  # the decile is less than half as far from the mean as with on-policy updates
-    show("mean less decile at the end: {}", each(_depth, (HIGH, *ON_POLICY))),
+    show(
+        "mean less decile at the end: {}",
+        each(lambda c, tag: _mean_less_decile(*values_at(c, LAST, tag)), (O_HALF, *PLANNED_PLAIN)),
+    ),
     compare(
         "that of o=0.5 relative to {}",
-        each_pair(_depth_ratio, against(HIGH, ON_POLICY), name="{b}"),
+        each_pair(_depth_ratio, against(O_HALF, PLANNED_PLAIN), name="{b}"),
         much_below,
     ),
 )
-_DECILE_ORDER = decile_higher("o=0.5", against(HIGH, LOW))
+_DECILE_ORDER = decile_higher("o=0.5", against(O_HALF, LOW))
 _BESIDE = untestable("it sets this panel beside 7a; the numbers are in both panels' files")
 
-CLAIMS = {
-    "7a": claims(
-        5_000,
+
+def _panel(name: str, settings: dict[str, Any], statistic: str, *rows: Row) -> Panel:
+    parametrization = settings["parametrization"]
+    experiment = Experiment(
+        name={"direct": "fig7a", "softmax": "fig7c"}[parametrization],
+        method="plan",
+        problem={**RANDOM, "n_states": 50},
+        series=PLAN if parametrization == "direct" else PLAN + PLAN_ENTROPY,
+        settings={**settings, "updates": 5000, "points": 500},
+        runs=1000,
+    )
+    title = f"random MDPs, 50 states, {parametrization}, {statistic}"
+    return curve_panel(name, title, experiment, *rows, statistic=statistic, ylim=(0.9, 1.002))
+
+
+PANELS = (
+    _panel(
+        "7a",
+        DIRECT,
+        "mean",
         (
             "7a-equal",
             "All updates perform almost equally well.",
@@ -168,14 +189,14 @@ CLAIMS = {
         (
             "7a-strong",
             "PG and undiscounted updates find strong policies.",
-            end_means(above, SOLVED, ON_POLICY),
+            end_means(above, SOLVED, PLANNED_PLAIN),
         ),
         (
             "7a-stagnate",
             "They often stagnate at 99 % of the optimum.",
             compare(  # often: on more than one MDP in ten
                 "share of MDPs that stay below 0.995 through the second half: {}",
-                each(share, ON_POLICY, _stagnates),
+                each(share, PLANNED_PLAIN, _stagnates),
                 above,
                 0.1,
             ),
@@ -190,7 +211,7 @@ CLAIMS = {
             "From update 2,000 on, low off-policiness loses ground to high.",
             compare(
                 "what o=0.5 wins from update {x[2e3]:g} to the end on {}",
-                each_pair(_growth, against(HIGH, LOW), 2000, name="{b}"),
+                each_pair(_growth, against(O_HALF, LOW), 2000, name="{b}"),
                 above,
                 0.0,
             ),
@@ -208,12 +229,14 @@ CLAIMS = {
             compare("mean at the end: {}", each(mean, PLANNED), rounds_to, 0.997, 3),
         ),
     ),
-    "7b": claims(
-        5_000,
+    _panel(
+        "7b",
+        DIRECT,
+        "decile",
         (
             "7b-decile",
             "The decile of on-policy updates stagnates around 0.99.",
-            compare("decile at the end: {}", each(decile, ON_POLICY), rounds_to, 0.99, 2),
+            compare("decile at the end: {}", each(decile, PLANNED_PLAIN), rounds_to, 0.99, 2),
         ),
         ("7b-order", "High off-policiness has the higher decile.", _DECILE_ORDER),
         (
@@ -222,8 +245,10 @@ CLAIMS = {
             _STABLE,
         ),
     ),
-    "7c": claims(
-        5_000,
+    _panel(
+        "7c",
+        SOFTMAX,
+        "mean",
         (
             "7c-level",
             "With softmax the mean stays around 0.99.",
@@ -244,12 +269,7 @@ CLAIMS = {
         (
             "7c-uniform",
             "With softmax uniform updates stay behind.",
-            compare(
-                "mean of uniform at the end, less that of {}",
-                each_pair(gain, against(UNIFORM, BUT_UNIFORM), name="{b}"),
-                below,
-                0.0,
-            ),
+            _end_of("uniform", UNIFORM, below, BUT_UNIFORM),
         ),
         ("7c-slow", "Purely uniform updates slow training down.", _SLOW),
         ("7c-both", "It is best to have both an on-policy and an off-policy part.", _BOTH),
@@ -258,7 +278,9 @@ CLAIMS = {
             "Entropy biases on-policy updates: they end lower.",
             compare(
                 "mean with lam=0.1 at the end, less that without: {}",
-                each_pair(gain, tuple(zip(PLANNED_ENTROPY, ON_POLICY, strict=True)), name="{b}"),
+                each_pair(
+                    gain, tuple(zip(PLANNED_ENTROPY, PLANNED_PLAIN, strict=True)), name="{b}"
+                ),
                 below,
                 0.0,
             ),
@@ -274,8 +296,10 @@ CLAIMS = {
             ),
         ),
     ),
-    "7d": claims(
-        5_000,
+    _panel(
+        "7d",
+        SOFTMAX,
+        "decile",
         ("7d-order", "The decile shows the same order as with direct.", _DECILE_ORDER),
         ("7d-stable", "High off-policiness is very stable, as with direct.", _STABLE),
         (
@@ -284,30 +308,4 @@ CLAIMS = {
             untestable("it sets this panel beside 7b"),
         ),
     ),
-}
-
-
-PANELS = tuple(
-    Panel(
-        name,
-        f"random MDPs, 50 states, {settings['parametrization']}, {statistic}",
-        Experiment(
-            name=experiment,
-            method="plan",
-            problem={**RANDOM, "n_states": 50},
-            series=series,
-            settings={**settings, "updates": 5000, "points": 500},
-            runs=1000,
-        ),
-        "updates",
-        statistic=statistic,
-        ylim=(0.9, 1.002),
-        claims=CLAIMS[name],
-    )
-    for name, experiment, series, settings, statistic in (
-        ("7a", "fig7a", PLAN, DIRECT, "mean"),
-        ("7b", "fig7a", PLAN, DIRECT, "decile"),
-        ("7c", "fig7c", PLAN + PLAN_ENTROPY, SOFTMAX, "mean"),
-        ("7d", "fig7c", PLAN + PLAN_ENTROPY, SOFTMAX, "decile"),
-    )
 )

@@ -7,7 +7,6 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
-    claims,
     compare,
     crosses_sooner,
     each,
@@ -37,8 +36,9 @@ from jekyllhyde.lab.figures.shared_experiments import (
     LASTING,
     ON_THE_CHAIN,
     chain_curves,
+    curve_panel,
 )
-from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, every, much_above, none
 
 
@@ -60,9 +60,11 @@ def _logs(*m: Floats) -> tuple[Floats, Floats]:
     return np.abs((c + d) - (a + b)) / 2, np.abs((b + d) - (a + c)) / 2
 
 
-CLAIMS = {
-    "8a": claims(
-        100_000,
+PANELS = (
+    curve_panel(
+        "8a",
+        f"{ON_THE_CHAIN}, global",
+        chain_curves,
         (
             "8a-better",
             "J&H performs much better than on-policy updates.",
@@ -101,9 +103,12 @@ CLAIMS = {
             ),
             show("means at the end: {}", each(mean, JH)),
         ),
+        series=JH + BASELINES,
     ),
-    "8b": claims(
-        100_000,
+    curve_panel(
+        "8b",
+        f"{ON_THE_CHAIN}, Jekyll",
+        chain_curves,
         (
             "8b-jekyll",
             "Jekyll alone converges well to the optimum, with eps=10/sqrt(t) too.",
@@ -114,21 +119,7 @@ CLAIMS = {
             "All variants of J&H converge to the optimal policy in all runs (Jekyll).",
             runs_above(every, SOLVED, JH),
         ),
-    ),
-}
-
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_THE_CHAIN}, {whose}",
-        chain_curves,
-        "trajectories",
-        quantity,
+        quantity="J_norm_jekyll",
         series=JH + BASELINES,
-        claims=CLAIMS[name],
-    )
-    for name, whose, quantity in (
-        ("8a", "global", "J_norm"),
-        ("8b", "Jekyll", "J_norm_jekyll"),
-    )
+    ),
 )

@@ -11,7 +11,6 @@ import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
     against,
-    claims,
     compare,
     crosses_sooner,
     decile_higher,
@@ -51,11 +50,12 @@ from jekyllhyde.lab.figures.shared_experiments import (
     PLAIN,
     RANDOM,
     UNDIVIDED,
+    curve_panel,
     learning,
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
 
 CLOSE = (*FAST, *PLAIN)
@@ -88,9 +88,15 @@ def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
     return gain(curves, a, b)
 
 
-CLAIMS = {
-    "9a": claims(
-        100_000,
+LONG = learning(
+    "fig9c", RANDOM, JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2], trajectories=1_000_000
+)
+SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
+PANELS = (
+    curve_panel(
+        "9a",
+        f"{ON_RANDOM_MDPS}, global",
+        random_curves,
         (
             "9a-keeps-up",
             "J&H (eps=100/t) keeps up with the speed of the true gradient.",
@@ -144,9 +150,13 @@ CLAIMS = {
             "(one half of a comparison, the other is 13a-99).",
             end_means(above, 0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
         ),
+        series=SHOWN,
+        ylim=(0.9, 1.002),
     ),
-    "9b": claims(
-        100_000,
+    curve_panel(
+        "9b",
+        f"{ON_RANDOM_MDPS}, Jekyll",
+        random_curves,
         (
             "9b-mixture",
             "J&H with eps=10/sqrt(t) is worse only because of the mixture: Jekyll alone is not.",
@@ -172,9 +182,14 @@ CLAIMS = {
             "It is even slightly better.",
             ends_higher(tuple((a, b) for a in LASTING for b in PLAIN)),
         ),
+        quantity="J_norm_jekyll",
+        series=SHOWN,
+        ylim=(0.9, 1.002),
     ),
-    "9c": claims(
-        1_000_000,
+    curve_panel(
+        "9c",
+        f"{ON_RANDOM_MDPS}, mean",
+        LONG,
         (
             "9c-half",
             "After more trajectories o=0.5 gets better than o=10/sqrt(t).",
@@ -220,40 +235,18 @@ CLAIMS = {
                 -1.0,
             ),
         ),
+        ylim=(0.98, 1.0005),
     ),
-    "9d": claims(
-        1_000_000,
+    curve_panel(
+        "9d",
+        f"{ON_RANDOM_MDPS}, decile",
+        LONG,
         (
             "9d-risk",
             "Strong off-policiness mitigates the risk: it improves the worst case.",
             decile_higher("J&H eps=100/t o=0.5", against(HALF[0], (DECAYING[0], *PLAIN))),
         ),
+        statistic="decile",
+        ylim=(0.97, 1.0005),
     ),
-}
-
-_LONG = learning(
-    "fig9c",
-    RANDOM,
-    JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2],
-    trajectories=1_000_000,
-)
-_SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_RANDOM_MDPS}, {title}",
-        experiment,
-        "trajectories",
-        "J_norm_jekyll" if title == "Jekyll" else "J_norm",
-        "decile" if title == "decile" else "mean",
-        series=series,
-        ylim=ylim,
-        claims=CLAIMS[name],
-    )
-    for name, title, experiment, series, ylim in (
-        ("9a", "global", random_curves, _SHOWN, (0.9, 1.002)),
-        ("9b", "Jekyll", random_curves, _SHOWN, (0.9, 1.002)),
-        ("9c", "mean", _LONG, (), (0.98, 1.0005)),
-        ("9d", "decile", _LONG, (), (0.97, 1.0005)),
-    )
 )

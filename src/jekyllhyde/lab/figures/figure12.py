@@ -11,7 +11,6 @@ from jekyllhyde.lab.claim_tests import (
     best_about,
     compare,
     each,
-    each_pair,
     each_reaching,
     none_arrive,
     say,
@@ -32,7 +31,7 @@ from jekyllhyde.lab.estimates import (
 )
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.verdicts import ALIKE, Part, above, below, much_above, much_below
+from jekyllhyde.lab.verdicts import ALIKE, above, below, much_above, much_below
 
 DEFAULT, BEST = 0.1, 0.025
 ALL = (*JH, *BASELINES)
@@ -42,17 +41,13 @@ def _tolerant(curves: Curves) -> Measured:
     # Below the default, o=0.5 takes on average less than half the time of o=10/sqrt(t).
     small = curves.x < DEFAULT / 1.01
     require(small.any(), "no eta_c below the default is among the points")
-    ratios = each_pair(average_time_ratio, BY_O, small, name="{a}")(curves)
+    ratios = {label_of(curves, a): average_time_ratio(curves, a, b, small) for a, b in BY_O}
     at_the_cap = each(lambda c, tag: c.censored[tag][small].mean(), JH)(curves)
     return [much_below(ratio) for ratio in ratios.values()], (
         f"mean time over eta_c from {curves.x[0]:g} to {curves.x[small][-1]:g} "
         f"relative to o=10/sqrt(t): {say(ratios)}; "
         f"share at the cap, which draws the ratio towards 1: {say(at_the_cap)}"
     )
-
-
-def _some(share_of_runs: Estimate) -> Part:
-    return True if share_of_runs.y > 0 else False if share_of_runs.hi < 0.05 else None
 
 
 def _steadiness(curves: Curves, tag: str) -> Estimate:
@@ -116,7 +111,7 @@ PANELS = (
             compare(
                 "share that never gets there at eta_c=1: {}",
                 each_reaching(share, ALL, lost, 1.0),
-                _some,
+                lambda runs: True if runs.y > 0 else False if runs.hi < 0.05 else None,
             ),
             compare(
                 "time relative to the shortest: {}",

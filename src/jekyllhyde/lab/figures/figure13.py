@@ -6,7 +6,6 @@ What the paper says about it, in our words, is from Appendix E; the steps are tu
 
 from jekyllhyde.lab.claim_tests import (
     against,
-    claims,
     compare,
     decile_higher,
     each,
@@ -23,15 +22,18 @@ from jekyllhyde.lab.figures.shared_experiments import (
     ON_RANDOM_MDPS,
     PLAIN,
     RANDOM,
+    curve_panel,
     learning,
 )
-from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.verdicts import SOLVED, above, below
 
 ALL = (*JH, *BASELINES)
-CLAIMS = {
-    "13a": claims(
-        100_000,
+TUNED = learning("fig13a", RANDOM, JEKYLL_HYDE + ON_POLICY, eta=10.0, eta_c=0.025)
+PANELS = (
+    curve_panel(
+        "13a",
+        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, mean",
+        TUNED,
         (
             "13a-well",
             "All algorithms perform well with these steps: they reach 0.95.",
@@ -44,9 +46,12 @@ CLAIMS = {
             end_means(below, 0.99, ALL),
         ),
         ("13a-999", "Let alone 0.999.", end_means(below, 0.999, ALL)),
+        ylim=(0.9, 1.002),
     ),
-    "13b": claims(
-        100_000,
+    curve_panel(
+        "13b",
+        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, decile",
+        TUNED,
         (
             "13b-99",
             "In the decile too, 0.99 would take much longer.",
@@ -57,19 +62,7 @@ CLAIMS = {
             "Off-policiness improves the worst case.",
             decile_higher("J&H eps=100/t o=0.5", against(HALF[0], (DECAYING[0], *PLAIN))),
         ),
+        statistic="decile",
+        ylim=(0.8, 1.002),
     ),
-}
-
-_TUNED = learning("fig13a", RANDOM, JEKYLL_HYDE + ON_POLICY, eta=10.0, eta_c=0.025)
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, {statistic}",
-        _TUNED,
-        "trajectories",
-        statistic=statistic,
-        ylim=(bottom, 1.002),
-        claims=CLAIMS[name],
-    )
-    for name, statistic, bottom in (("13a", "mean", 0.9), ("13b", "decile", 0.8))
 )

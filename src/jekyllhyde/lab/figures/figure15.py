@@ -25,29 +25,14 @@ from jekyllhyde.lab.verdicts import below, most, none
 FRUIT = 0.8 * 0.99**8  # the value of the low-hanging fruit, beta gamma^(|S|-2)
 
 
-def _where_q0(curves: Curves, tag: str, chosen: Bools, words: str) -> Bools:
+def _arrived_with_q0(curves: Curves, tag: str, words: str) -> Bools:
+    chosen = curves.x > FRUIT if words == "above" else curves.x <= FRUIT
     require(chosen.any(), f"no q0 {words} {FRUIT:.4g} is among the points")
     return arrived(curves, tag)[:, chosen]
 
 
-def _above_the_fruit(curves: Curves, tag: str) -> Bools:
-    return _where_q0(curves, tag, curves.x > FRUIT, "above")
-
-
-def _up_to_the_fruit(curves: Curves, tag: str) -> Bools:
-    return _where_q0(curves, tag, curves.x <= FRUIT, "up to")
-
-
-def _smallest_with_one(curves: Curves, tag: str) -> float:
-    return float(curves.x[arrived(curves, tag).any(axis=0)].min(initial=np.inf))
-
-
 def _longest_to_shortest(m: Floats) -> Floats:
     return np.asarray(m.max(axis=-1) / m.min(axis=-1))
-
-
-def _range(curves: Curves, tag: str) -> Estimate:
-    return of_means(curves, _longest_to_shortest, *runs_of(curves, tag))
 
 
 def _range_ratio(curves: Curves, a: str, b: str) -> Estimate:
@@ -66,21 +51,26 @@ PANELS = (
             "15a-optimism",
             "With q0 above the low-hanging fruit's value, "
             "on-policy updates find the end of the chain.",
-            in_runs(most, _above_the_fruit, BASELINES),
+            in_runs(most, _arrived_with_q0, BASELINES, "above"),
             show(
                 f"share of runs that reach the target with q0 above {FRUIT:.4g}: {{}}",
-                each(lambda curves, tag: _above_the_fruit(curves, tag).mean(), BASELINES),
+                each(lambda curves, tag: _arrived_with_q0(curves, tag, "above").mean(), BASELINES),
             ),
         ),
         (
             "15a-pessimism",
             "Otherwise on-policy updates, with entropy or without, always fail.",
-            in_runs(none, _up_to_the_fruit, BASELINES),
+            in_runs(none, _arrived_with_q0, BASELINES, "up to"),
             show(
                 f"share of runs that reach the target with q0 up to {FRUIT:.4g}: {{}}",
-                each(lambda curves, tag: _up_to_the_fruit(curves, tag).mean(), BASELINES),
+                each(lambda curves, tag: _arrived_with_q0(curves, tag, "up to").mean(), BASELINES),
             ),
-            show("smallest q0 with one: {}", each(_smallest_with_one, BASELINES)),
+            show(
+                "smallest q0 with one: {}",
+                each(
+                    lambda c, tag: c.x[arrived(c, tag).any(axis=0)].min(initial=np.inf), BASELINES
+                ),
+            ),
         ),
         (
             "15a-less",
@@ -92,7 +82,10 @@ PANELS = (
             ),
             show(
                 "longest relative to shortest mean time along q0: {}",
-                each(_range, (*JH, *BASELINES)),
+                each(
+                    lambda c, tag: of_means(c, _longest_to_shortest, *runs_of(c, tag)),
+                    (*JH, *BASELINES),
+                ),
             ),
         ),
         (

@@ -140,8 +140,6 @@ _ALLEVIATES = compare(  # at small eps strong off-policiness is faster
 _FINE, _COARSE, _MEDIUM = (
     {"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in (0.01, 0.05, 0.02)
 )
-_SHORT: dict[str, Any] = {"trajectories": 100_000}
-_JEKYLL: dict[str, Any] = {"target": 0.95, "target_on": "jekyll"}
 
 PANELS = (
     chain_sweep(
@@ -160,7 +158,7 @@ PANELS = (
             _ALLEVIATES,
         ),
         series=SERIES,
-        **_SHORT,
+        trajectories=100_000,
     ),
     random_sweep(
         "16b",
@@ -225,8 +223,9 @@ PANELS = (
             o_matters_more("factor in the mean time: {}", _where_hyde_explores, _logs),
         ),
         series=SERIES,
-        **_SHORT,
-        **_JEKYLL,
+        trajectories=100_000,
+        target=0.95,
+        target_on="jekyll",
     ),
     random_sweep(
         "16b-jekyll",
@@ -273,6 +272,7 @@ PANELS = (
             untestable("it sets this panel beside 16a-jekyll"),
         ),
         series=SERIES,
-        **_JEKYLL,
+        target=0.95,
+        target_on="jekyll",
     ),
 )

@@ -37,6 +37,7 @@ PLAN_ENTROPY: Series = tuple(
     {**table, "label": f"{table['label']} lam=0.1", "lam": 0.1} for table in PLAN[:2]
 )
 PLANNED, PLANNED_ENTROPY = tags(PLAN), tags(PLAN_ENTROPY)
+PLANNED_PLAIN, (UNIFORM, O_HALF, O_TENTH, O_SQRT, O_T) = PLANNED[:2], PLANNED[2:]
 DIRECT = {"parametrization": "direct", "eta": 1.0}
 SOFTMAX = {"parametrization": "softmax", "eta": 10.0}
 
@@ -96,6 +97,13 @@ def learning(
     return Experiment(
         name=name, method="learn", problem=problem, series=series, runs=runs, settings=chosen
     )
+
+
+def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
+    """Returns against updates or trajectories, and the claims about them."""
+    unit = "updates" if "updates" in experiment.settings else "trajectories"
+    about = claims(experiment.settings[unit], *rows)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
 
 
 def chain_sweep(
