@@ -187,8 +187,10 @@ def end_means(part: Callable[..., Part], level: float, tags: Tags) -> Measure:
 def runs_above(rule: Callable[..., Part], level: float, tags: Tags) -> Measure:
     """The runs of these series, `every` or `none`, end above the level."""
     shares = each(estimate.share, tags, estimate.ends_above, level)
-    text = f"share of runs above {level:g} at the end: {{}}"
-    return join(in_runs(rule, estimate.ends_above, tags, level), show(text, shares))
+    return join(
+        in_runs(rule, estimate.ends_above, tags, level),
+        show(f"share of runs above {level:g} at the end: {{}}", shares),
+    )
 
 
 def ends_higher(pairs: Pairs) -> Measure:
@@ -227,8 +229,10 @@ def all_arrive(tags: Tags) -> Measure:
 def none_arrive(tags: Tags, x: float | None = None) -> Measure:
     """No run of these series reaches the target, at a place or at any."""
     shares = each(lambda curves, tag: estimate.arrived(curves, tag, x).mean(), tags)
-    measure = in_runs(none, estimate.arrived, tags, x)
-    return join(measure, show("share of runs that reach the target: {}", shares))
+    return join(
+        in_runs(none, estimate.arrived, tags, x),
+        show("share of runs that reach the target: {}", shares),
+    )
 
 
 def best_about(stated: float, tags: Tags) -> Measure:
@@ -237,7 +241,7 @@ def best_about(stated: float, tags: Tags) -> Measure:
         compare("best {xlabel}: {}", each_reaching(estimate.best, tags), about, stated, step),
         show(
             "by the median, which tails do not move: {}",
-            each_reaching(lambda c, tag: c.x[np.median(*runs_of(c, tag), axis=0).argmin()], tags),
+            each_reaching(lambda c, tag: c.x[np.median(runs_of(c, tag)[0], axis=0).argmin()], tags),
         ),
     )
 

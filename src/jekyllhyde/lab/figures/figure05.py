@@ -5,16 +5,7 @@ What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
-    Measured,
-    compare,
-    each,
-    holds,
-    join,
-    say,
-    show,
-    untestable,
-)
+from jekyllhyde.lab.claim_tests import Measured, compare, each, holds, join, say, show, untestable
 from jekyllhyde.lab.estimates import average, crossing, exactly, label_of, largest, require, solved
 from jekyllhyde.lab.figures import chain_planning as chain
 from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
@@ -31,7 +22,6 @@ from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
 
 OPTIMAL = 1 - 1e-10
-STATES = 10
 
 
 def _settled(curves: Curves, tag: str) -> float:
@@ -231,9 +221,9 @@ PANELS = (
             "5d-infinite",
             "An infinite step size makes the update a step of policy iteration.",
             compare(  # which needs at most one improvement per state
-                f"updates at eta={{last:g}}: {{}}; policy iteration needs at most {STATES}",
+                "updates at eta={last:g}: {}; policy iteration needs at most 10",
                 each(lambda curves, tag: average(curves, tag)[-1], C4),
-                lambda time: time.y <= STATES or None,
+                lambda time: time.y <= 10 or None,
             ),
         ),
         (
@@ -241,7 +231,6 @@ PANELS = (
             "With beta 0.7 on-policy updates find the optimum for no step size.",
             untestable("the panel's beta is 0.5"),
         ),
-        n=STATES,
         beta=0.5,
     ),
 )

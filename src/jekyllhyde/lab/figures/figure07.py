@@ -3,7 +3,6 @@
 What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -62,17 +61,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
 )
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import (
-    EQUAL,
-    SOLVED,
-    Part,
-    about,
-    above,
-    below,
-    both,
-    much_below,
-    rounds_to,
-)
+from jekyllhyde.lab.verdicts import EQUAL, SOLVED, about, above, below, both, much_below, rounds_to
 
 LOW = (*PLANNED_PLAIN, O_T)  # on-policy, or with little off-policiness
 BUT_UNIFORM = tuple(tag for tag in PLANNED if tag != UNIFORM)
@@ -134,7 +123,7 @@ def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
     return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))
 
 
-def _end_of(label: str, tag: str, part: Callable[..., Part], others: Tags) -> Measure:
+def _end_of(label: str, tag: str, part: Any, others: Tags) -> Measure:
     gains = each_pair(gain, against(tag, others), name="{b}")
     return compare(f"mean of {label} at the end, less that of {{}}", gains, part, 0.0)
 
@@ -172,8 +161,14 @@ def _panel(name: str, settings: dict[str, Any], statistic: str, *rows: Row) -> P
         settings={**settings, "updates": 5000, "points": 500},
         runs=1000,
     )
-    title = f"random MDPs, 50 states, {parametrization}, {statistic}"
-    return curve_panel(name, title, experiment, *rows, statistic=statistic, ylim=(0.9, 1.002))
+    return curve_panel(
+        name,
+        f"random MDPs, 50 states, {parametrization}, {statistic}",
+        experiment,
+        *rows,
+        statistic=statistic,
+        ylim=(0.9, 1.002),
+    )
 
 
 PANELS = (

@@ -56,8 +56,9 @@ def _until_it_breaks(curves: Curves, tag: str) -> Measured:
 
 def _no_divergence(curves: Curves) -> Measured:
     failures = {label_of(curves, tag): count for tag, count in curves.failures.items()}
-    parts = [every(curves, curves.failures.get(tag, 0) == 0) for tag in JH]
-    return parts, f"runs that diverged: {say(failures)}"
+    return [every(curves, curves.failures.get(tag, 0) == 0) for tag in JH], (
+        f"runs that diverged: {say(failures)}"
+    )
 
 
 def _best_eta_ratio(curves: Curves) -> Estimate:

@@ -4,13 +4,7 @@ return.
 What the paper says about it, in our words, is from Appendix E; the steps are tuned for 0.95.
 """
 
-from jekyllhyde.lab.claim_tests import (
-    against,
-    compare,
-    decile_higher,
-    each,
-    end_means,
-)
+from jekyllhyde.lab.claim_tests import against, compare, decile_higher, each, end_means
 from jekyllhyde.lab.estimates import decile
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,

@@ -72,10 +72,11 @@ def _entropy_late(curves: Curves) -> Measured:
 
 
 def _small_beta(curves: Curves, tag: str) -> Measured:
-    there = arrived(curves, tag)
-    first, last = there[:, 0], there[:, -1]
-    low, high = (f"{there[:, i].mean():.4g} at {curves.x[i]:g}" for i in (0, -1))
-    return [both(every(curves, first), not last.all())], f"{label_of(curves, tag)} {low}, {high}"
+    first, last = arrived(curves, tag).T[[0, -1]]
+    return [both(every(curves, first), not last.all())], (
+        f"{label_of(curves, tag)} {first.mean():.4g} at {curves.x[0]:g}, "
+        f"{last.mean():.4g} at {curves.x[-1]:g}"
+    )
 
 
 def _limit(curves: Curves, *tags: str) -> Estimate:

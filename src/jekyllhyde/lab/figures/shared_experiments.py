@@ -93,17 +93,21 @@ def learning(
     name: str, problem: dict[str, Any], series: Series, runs: int = 100, **settings: Any
 ) -> Experiment:
     """The return against trajectories, 100,000 by default."""
-    chosen = {**DEFAULTS, "trajectories": 100_000, "points": 500, **settings}
     return Experiment(
-        name=name, method="learn", problem=problem, series=series, runs=runs, settings=chosen
+        name=name,
+        method="learn",
+        problem=problem,
+        series=series,
+        runs=runs,
+        settings={**DEFAULTS, "trajectories": 100_000, "points": 500, **settings},
     )
 
 
 def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
     """Returns against updates or trajectories, and the claims about them."""
     unit = "updates" if "updates" in experiment.settings else "trajectories"
-    about = claims(experiment.settings[unit], *rows)
-    return Panel(name, title, experiment, unit, claims=about, **shown)
+    shown["claims"] = claims(experiment.settings[unit], *rows)
+    return Panel(name, title, experiment, unit, **shown)
 
 
 def chain_sweep(

@@ -44,7 +44,6 @@ def _variance(curves: Curves) -> Measured:
 
 def _scores(panel: str, *more: Row) -> tuple[Claim, ...]:
     best = BEST[panel]
-    both = (JH, RECOMMENDED)
     return claims(
         EPISODES,
         (
@@ -52,14 +51,14 @@ def _scores(panel: str, *more: Row) -> tuple[Claim, ...]:
             "J&H reaches the maximal score quite fast.",
             compare(
                 f"mean score at the end: {{}} of {best:g}",
-                each(mean, both),
+                each(mean, (JH, RECOMMENDED)),
                 above,
                 best - 2,
                 deciding=FIRST_ONLY,
             ),
             show(
                 "episodes until a run is within 2 points: {}",
-                each(lambda curves, tag: crossing(curves, tag, best - 2).mean(), both),
+                each(lambda curves, tag: crossing(curves, tag, best - 2).mean(), (JH, RECOMMENDED)),
             ),
         ),
         (
