@@ -1,6 +1,5 @@
-"""Figure 7: exact updates on 1000 random MDPs of 50 states; mean and decile, direct and softmax.
-
-What the paper says about it, in our words, is from Section 4.2 and Appendix D.
+"""Figure 7: exact updates on 1000 random MDPs of 50 states, direct and softmax, mean and decile;
+what the paper says about it, in our words, is from Section 4.2 and Appendix D.
 """
 
 from typing import Any
@@ -64,7 +63,7 @@ from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.verdicts import EQUAL, SOLVED, about, above, below, both, much_below, rounds_to
 
 LOW = (*PLANNED_PLAIN, O_T)  # on-policy, or with little off-policiness
-BUT_UNIFORM = tuple(tag for tag in PLANNED if tag != UNIFORM)
+BUT_UNIFORM = (*PLANNED_PLAIN, *PLANNED[3:])
 
 
 def _stagnates(curves: Curves, tag: str) -> Bools:
@@ -73,16 +72,14 @@ def _stagnates(curves: Curves, tag: str) -> Bools:
     return (end < 0.995) & (end - half < 0.005)
 
 
-def _growth(curves: Curves, a: str, b: str, x: float) -> Estimate:
-    # What a wins on b from x to the end.
-    i = at(curves, x)
+def _gain_since_2000(curves: Curves, a: str, b: str) -> Estimate:
+    i = at(curves, 2000)
     lead = np.subtract(*runs_of(curves, a, b))
     return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, i])
 
 
 def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
     # The last x at which the mean of a is not above that of b, 0 if there is none.
-
     def last(one: Floats, other: Floats) -> Floats:
         behind = one <= other
         i = len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)
@@ -95,9 +92,9 @@ def _uniform_overtakes(curves: Curves, tag: str) -> Measured:
     # Behind at update 1000, ahead at the end, and from about update 4000 on.
     first, last = gain(curves, UNIFORM, tag, 1000), gain(curves, UNIFORM, tag)
     crossing, ahead = _last_behind(curves, UNIFORM, tag), above(last, 0.0)
-    early = f"{label_of(curves, tag)} {first} at {curves.x[at(curves, 1000)]:g}"
     return [below(first, 0.0), ahead, both(ahead, about(crossing, 4000))], (
-        f"{early}, {last} at the end, behind until {crossing}"
+        f"{label_of(curves, tag)} {first} at {curves.x[at(curves, 1000)]:g}, {last} at the end, "
+        f"behind until {crossing}"
     )
 
 
@@ -123,18 +120,20 @@ def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
     return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))
 
 
-def _end_of(label: str, tag: str, part: Any, others: Tags) -> Measure:
-    gains = each_pair(gain, against(tag, others), name="{b}")
-    return compare(f"mean of {label} at the end, less that of {{}}", gains, part, 0.0)
+def _less(text: str, function: Any, tag: str, part: Any, others: Tags) -> Measure:
+    return compare(text, each_pair(function, against(tag, others), name="{b}"), part, 0.0)
 
 
-_ORDER = _end_of("o=0.5", O_HALF, above, LOW)
-_BOTH = _end_of("o=0.5", O_HALF, above, (*PLANNED_PLAIN, UNIFORM))
-_SLOW = compare(
+_ORDER = _less("mean of o=0.5 at the end, less that of {}", gain, O_HALF, above, LOW)
+_BOTH = _less(
+    "mean of o=0.5 at the end, less that of {}", gain, O_HALF, above, (*PLANNED_PLAIN, UNIFORM)
+)
+_SLOW = _less(
     "mean over the run of uniform less that of {}",
-    each_pair(average_gain, against(UNIFORM, (O_HALF, O_TENTH, *PLANNED_PLAIN)), name="{b}"),
+    average_gain,
+    UNIFORM,
     below,
-    0.0,
+    (O_HALF, O_TENTH, *PLANNED_PLAIN),
 )
 _STABLE = join(  # the decile is less than half as far from the mean as with on-policy updates
     show(
@@ -151,30 +150,24 @@ _DECILE_ORDER = decile_higher("o=0.5", against(O_HALF, LOW))
 _BESIDE = untestable("it sets this panel beside 7a; the numbers are in both panels' files")
 
 
-def _panel(name: str, settings: dict[str, Any], statistic: str, *rows: Row) -> Panel:
-    parametrization = settings["parametrization"]
+def _panel(name: str, parametrization: str, statistic: str, *rows: Row) -> Panel:
+    softmax = parametrization == "softmax"
     experiment = Experiment(
-        name={"direct": "fig7a", "softmax": "fig7c"}[parametrization],
+        name="fig7c" if softmax else "fig7a",
         method="plan",
         problem={**RANDOM, "n_states": 50},
-        series=PLAN if parametrization == "direct" else PLAN + PLAN_ENTROPY,
-        settings={**settings, "updates": 5000, "points": 500},
+        series=PLAN + PLAN_ENTROPY if softmax else PLAN,
+        settings={**(SOFTMAX if softmax else DIRECT), "updates": 5000, "points": 500},
         runs=1000,
     )
-    return curve_panel(
-        name,
-        f"random MDPs, 50 states, {parametrization}, {statistic}",
-        experiment,
-        *rows,
-        statistic=statistic,
-        ylim=(0.9, 1.002),
-    )
+    title = f"random MDPs, 50 states, {parametrization}, {statistic}"
+    return curve_panel(name, title, experiment, *rows, statistic=statistic, ylim=(0.9, 1.002))
 
 
 PANELS = (
     _panel(
         "7a",
-        DIRECT,
+        "direct",
         "mean",
         (
             "7a-equal",
@@ -204,11 +197,12 @@ PANELS = (
         (
             "7a-2000",
             "From update 2,000 on, low off-policiness loses ground to high.",
-            compare(
+            _less(
                 "what o=0.5 wins from update {x[2e3]:g} to the end on {}",
-                each_pair(_growth, against(O_HALF, LOW), 2000, name="{b}"),
+                _gain_since_2000,
+                O_HALF,
                 above,
-                0.0,
+                LOW,
             ),
         ),
         (
@@ -226,7 +220,7 @@ PANELS = (
     ),
     _panel(
         "7b",
-        DIRECT,
+        "direct",
         "decile",
         (
             "7b-decile",
@@ -242,7 +236,7 @@ PANELS = (
     ),
     _panel(
         "7c",
-        SOFTMAX,
+        "softmax",
         "mean",
         (
             "7c-level",
@@ -264,7 +258,7 @@ PANELS = (
         (
             "7c-uniform",
             "With softmax uniform updates stay behind.",
-            _end_of("uniform", UNIFORM, below, BUT_UNIFORM),
+            _less("mean of uniform at the end, less that of {}", gain, UNIFORM, below, BUT_UNIFORM),
         ),
         ("7c-slow", "Purely uniform updates slow training down.", _SLOW),
         ("7c-both", "It is best to have both an on-policy and an off-policy part.", _BOTH),
@@ -287,13 +281,13 @@ PANELS = (
                 "best mean with entropy less best without: {}",
                 _entropy_leads,
                 (250, 500, 1000),
-                separator=", ",
+                ", ",
             ),
         ),
     ),
     _panel(
         "7d",
-        SOFTMAX,
+        "softmax",
         "decile",
         ("7d-order", "The decile shows the same order as with direct.", _DECILE_ORDER),
         ("7d-stable", "High off-policiness is very stable, as with direct.", _STABLE),

@@ -114,9 +114,7 @@ PANELS = (
                 lambda runs: True if runs.y > 0 else False if runs.hi < 0.05 else None,
             ),
             compare(
-                "time relative to the shortest: {}",
-                each_reaching(slowdown, ALL, 1.0),
-                much_above,
+                "time relative to the shortest: {}", each_reaching(slowdown, ALL, 1.0), much_above
             ),
         ),
         (

@@ -158,11 +158,7 @@ PANELS = (
     random_sweep(
         "16b",
         _COARSE,
-        (
-            "16b-slightly",
-            "J&H is slightly worse as eps increases.",
-            _slightly_worse(GLOBAL_95),
-        ),
+        ("16b-slightly", "J&H is slightly worse as eps increases.", _slightly_worse(GLOBAL_95)),
         (
             "16b-one",
             "With eps 1 performance degrades to more than 100,000 trajectories.",
