@@ -8,6 +8,7 @@ compiled makes a child start within milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -15,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -62,7 +63,7 @@ def long(runs: int = 150) -> list[Experiment]:
 
 
 def rows(store: Store, experiments: Iterable[Experiment]) -> str:
-    """Every row of these experiments to the last bit (repr tells all floats apart, and NaN is NaN)."""
+    """Every row of these experiments to the last bit (repr tells floats apart, and NaN is NaN)."""
     found = store.table({cell.digest for experiment in experiments for cell in experiment.cells})
     return repr(found.to_pydict())
 
@@ -87,9 +88,16 @@ def held(store: Store) -> list[tuple[str, int]]:
     return sorted(zip(found["cell"].to_pylist(), found["run"].to_pylist(), strict=True))
 
 
-def ignore_interrupts() -> None:
-    """What a shell does for its jobs in the background; a child has to set the signal itself."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """As in a shell's job in the background: a child that is started inside has to set the signal
+    itself.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 # The forking process.

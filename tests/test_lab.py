@@ -24,15 +24,30 @@ from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
 VERDICTS = {"supported", "partly", "contradicted", "not testable"}
-PROTOCOL = "2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b 13a 13b 14a 14b 15a 15b 16a 16b"
+PROTOCOL = """2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b
+    13a 13b 14a 14b 15a 15b 16a 16b"""
+
+
+QUICK = [name for name, panel in PANELS.items() if panel.method.extra is None]
+DEEP = [name for name in PANELS if name not in QUICK]
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A store with the testing size of every panel."""
-    opened = Store.open(tmp_path_factory.mktemp("lab") / "store", create=True)
-    experiments = {panel.experiment.name: in_small(panel).experiment for panel in PANELS.values()}
-    engine.run(list(experiments.values()), opened)
+    """A store with the testing size of every panel without networks."""
+    return filled(tmp_path_factory, QUICK)
+
+
+@pytest.fixture(scope="module")
+def deep_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    pytest.importorskip("jax")
+    return filled(tmp_path_factory, DEEP)
+
+
+def filled(factory: pytest.TempPathFactory, names: list[str]) -> Store:
+    opened = Store.open(factory.mktemp("lab") / "store", create=True)
+    panels = [in_small(PANELS[name]) for name in names]
+    engine.run(list({panel.experiment.name: panel.experiment for panel in panels}.values()), opened)
     return opened
 
 
@@ -40,8 +55,20 @@ def test_every_panel_of_the_protocol_is_there() -> None:
     assert set(PROTOCOL.split()) <= set(PANELS)
 
 
-@pytest.mark.parametrize("name", PANELS)
+@pytest.mark.parametrize("name", QUICK)
 def test_a_panel_in_small_is_drawn_and_judged(name: str, store: Store, tmp_path: Path) -> None:
+    check_panel(name, store, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DEEP)
+def test_a_panel_with_networks_is_drawn_and_judged(
+    name: str, deep_store: Store, tmp_path: Path
+) -> None:
+    check_panel(name, deep_store, tmp_path)
+
+
+def check_panel(name: str, store: Store, tmp_path: Path) -> None:
     curves = read(in_small(PANELS[name]), store)
     assert curves.runs == (1 if PANELS[name].exact else 2)
     assert list(curves.y) == list(in_small(PANELS[name]).labels)

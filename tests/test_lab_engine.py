@@ -23,7 +23,7 @@ from jekyllhyde.lab import engine
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from lab_sweeps import Forks, expected, held, ignore_interrupts, long, planned, rows, small
+from lab_sweeps import Forks, expected, held, interrupts_ignored, long, planned, rows, small
 
 OWN = """
 import numpy as np
@@ -71,6 +71,7 @@ def uninterrupted(tmp_path: Path, experiments: list[Experiment]) -> str:
 # Killed.
 
 
+@pytest.mark.long
 def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     """Each a little after none to five parts more were stored, so that the moments are spread on
     slow machines too.
@@ -99,7 +100,7 @@ def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     assert rows(store, long(runs)) == uninterrupted(tmp_path, long(runs))
 
 
-@pytest.mark.parametrize("later", [0, 20])
+@pytest.mark.parametrize("later", [0, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_every_step_of_storing(forks: Forks, tmp_path: Path, later: int) -> None:
     """At the start and in the middle of a sweep, while a second process works on the same runs."""
     whole = uninterrupted(tmp_path, [small(3)])
@@ -138,7 +139,8 @@ plan = sys.argv[2] == "plan"
 settings = {"updates": 10**9, "eta": 1e-9} if plan else {"trajectories": 10**6}
 problem = {"name": "chain", "n_states": 30} if plan else {"name": "garnet", "n_states": 60}
 common = {"method": sys.argv[2], "problem": problem, "series": [{"label": "a"}]}
-quick = Experiment(name="quick", settings={name: 10 for name in settings if name != "eta"}, **common)
+short = {name: 10 for name in settings if name != "eta"}
+quick = Experiment(name="quick", settings=short, **common)
 slow = Experiment(name="slow", settings={**settings, "target": 2.0}, runs=50, **common)
 store = Store.open(sys.argv[1], create=True)
 engine.run([quick], store)
@@ -154,13 +156,11 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("method", ["plan", "learn"])
 def test_an_interrupt_stops_within_two_seconds(tmp_path: Path, method: str) -> None:
     command = [sys.executable, "-c", SWEEP, str(tmp_path / "store"), method]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=ignore_interrupts,  # as a job in the background does
-    ) as process:
+    with interrupts_ignored():
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    with process:
         assert process.stdout is not None
         assert process.stderr is not None
         for _ in range(4):  # it is well under way
@@ -291,7 +291,7 @@ def test_failed_runs_are_rows_with_a_reason_and_the_sweep_goes_on(store: Store, 
 def test_a_learning_run_that_raises_fails_alone(
     store: Store, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its block is run again in halves; the others are bit-identical to what they are without it."""
+    """Its block is run again in halves; the others are bit-identical to those without it."""
     whole = uninterrupted(tmp_path, [small(9)])
     method = METHODS["learn"]
 

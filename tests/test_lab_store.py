@@ -157,7 +157,8 @@ def test_every_part_says_who_made_it(filled: Store) -> None:
 
 def test_any_parquet_reader_reads_a_store(filled: Store) -> None:
     files = str(filled.folder / "parts" / "*.parquet")
-    query = f"select series, count(*), avg(J_norm_end), max(len(J_norm)) from '{files}' group by series order by series"
+    columns = "series, count(*), avg(J_norm_end), max(len(J_norm))"
+    query = f"select {columns} from '{files}' group by series order by series"
     found = duckdb.connect().execute(query).fetchall()
     ours = filled.table([cell.digest for cell in CELLS])
     for series, count, mean, points in found:
@@ -466,7 +467,7 @@ def test_no_permission_to_write_is_one_sentence(filled: Store) -> None:
 
 
 def test_writers_in_threads_and_stores_share_one_folder(store: Store) -> None:
-    """Each of them offers every run, in another order and in other pieces; every run is there once."""
+    """Each offers every run, in another order and in other pieces; every run is there once."""
     errors: list[Exception] = []
 
     def write(seed: int) -> None:
@@ -509,7 +510,7 @@ def test_a_writer_waits_for_the_lock(store: Store) -> None:
 def test_a_part_that_came_between_is_left_out(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process stores half of the runs after ours are written, and before the lock is ours."""
+    """Another process stores half of the runs after ours are written, before the lock is ours."""
     other = Store.open(store.folder)
     locked = Store._locked
     pending = [made_up(CELLS[0], range(1, 3))]

@@ -99,7 +99,8 @@ def test_nothing_is_fetched(page: Page) -> None:
         a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"
     ]
     assert policies == [
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "img-src data: blob:"
     ]
     assert page.values("src") == []
     links = [str(link) for link in page.values("href")]

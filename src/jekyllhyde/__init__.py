@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from jekyllhyde.schedule import Schedule as Schedule
     from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
     from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
-    from jekyllhyde.tabular.check import check_agent as check_agent
+    from jekyllhyde.check import check_agent as check_agent
     from jekyllhyde.tabular.learn import learn as learn
-    from jekyllhyde.tabular.result import LearnRun as LearnRun
+    from jekyllhyde.tabular.learn_run import LearnRun as LearnRun
 
 _HOME = {
     "deep": "jekyllhyde.deep",
@@ -56,9 +56,9 @@ _HOME = {
     "Schedule": "jekyllhyde.schedule",
     "TabularJekyllHyde": "jekyllhyde.tabular.agents",
     "TabularOnPolicy": "jekyllhyde.tabular.agents",
-    "check_agent": "jekyllhyde.tabular.check",
+    "check_agent": "jekyllhyde.check",
     "learn": "jekyllhyde.tabular.learn",
-    "LearnRun": "jekyllhyde.tabular.result",
+    "LearnRun": "jekyllhyde.tabular.learn_run",
 }
 
 __all__ = [*_HOME, "__version__"]  # noqa: PLE0604 (the keys are strings)

@@ -56,6 +56,6 @@ def missing(extra: str | None) -> list[str]:
 
 
 def need(extra: str) -> None:
-    """Refuse, in one sentence, what needs an extra that is not installed; call it before any work."""
+    """Refuse, in one sentence, what needs an extra that is not installed; call it before work."""
     if absent := missing(extra):
         raise InputError(f"this needs {absent[0]}; install jekyllhyde[{extra}]")

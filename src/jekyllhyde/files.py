@@ -42,14 +42,14 @@ def prepare_folder(folder: Path, field: str = "out") -> Path:
 
 
 @contextlib.contextmanager
-def partial_file(path: Path, write: Callable[[BinaryIO], object]) -> Iterator[Path]:
-    """A file that `write` has filled, beside `path` and on the disk, to be renamed by the caller;
-    what is not renamed is removed.
+def partial_file(path: Path, content: bytes | Callable[[BinaryIO], object]) -> Iterator[Path]:
+    """A file with this content, or filled by this function, beside `path` and on the disk, to be
+    renamed by the caller; what is not renamed is removed.
     """
     partial = path.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with partial.open("xb") as file:
-            write(file)
+            file.write(content) if isinstance(content, bytes) else content(file)
             file.flush()
             os.fsync(file.fileno())
         yield partial

@@ -227,8 +227,8 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
         ends = curve.confidence_interval(method="log-log")
         steps = arrivals / (risk * (risk - arrivals))
     kept = np.isin(curve.quantiles, at)
-    lines = (np.nan_to_num(line.probabilities[kept]) for line in (curve, ends.low, ends.high))
-    return KaplanMeier(at, *lines, steps)
+    lines = [np.nan_to_num(line.probabilities[kept]) for line in (curve, ends.low, ends.high)]
+    return KaplanMeier(at, lines[0], lines[1], lines[2], steps)
 
 
 def _first(times: Floats, flags: NDArray[np.bool_]) -> float:

@@ -26,13 +26,15 @@ MOST_POINTS = 2000
 Line = tuple[NDArray[Any], ...]
 
 
-def new_figure(columns: int = 1, size: tuple[float, float] = (5.0, 3.2)) -> tuple[Any, list[Any]]:
-    """A figure and its axes, side by side; one sentence where Matplotlib is missing."""
+def new_figure(
+    columns: int = 1, size: tuple[float, float] = (5.0, 3.2), rows: int = 1
+) -> tuple[Any, list[Any]]:
+    """A figure and its axes, row by row; one sentence where Matplotlib is missing."""
     need("plot")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=200, layout="constrained")
-    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
 def finish(axes: Any, xlabel: str, ylabel: str, title: str) -> None:

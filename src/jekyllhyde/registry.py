@@ -81,9 +81,9 @@ class Choices(Registry[type]):
         field = field or self.kind
         if isinstance(value, type):
             return value()
-        if not isinstance(value, str):
+        if not isinstance(value, (str, int, float, list, dict)):
             return value
-        match = _CALL.fullmatch(value.strip())
+        match = _CALL.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
         name, arguments = match["name"], _arguments(value, match["arguments"], field)
@@ -102,7 +102,7 @@ class Choices(Registry[type]):
     def spell(self, record: Any) -> str:
         """The text that stands for a record, its settings where they are not the defaults."""
         cls = type(record)
-        name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
+        name = next((key for key, known in self.items() if known is cls), None) or _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"
             for key, parameter in inspect.signature(cls).parameters.items()
@@ -127,7 +127,7 @@ def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
 
 def class_name(cls: type) -> str:
     """`ExpectedSarsa` as expected_sarsa."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
 
 
 def _own_name(cls: type) -> str:

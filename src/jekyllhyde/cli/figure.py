@@ -53,15 +53,13 @@ class Figure:
             for name, panel in chosen.items()
             if name not in drawings
         }
-        absent = without_extras(panels)
+        made, absent = with_extras(panels)
         for module, names in absent.items():
             if "all" not in self.panels:
                 need(panels[names[0]].method.extra or "")
             print(f"left out, for lack of {module}: {', '.join(names)}", file=sys.stderr)
-        made = [panel for name, panel in panels.items() if name not in sum(absent.values(), [])]
         if self.lab.dry_run:
-            title = " ".join(panel.name for panel in made)
-            compute(self.lab, [panel.experiment for panel in made], title)
+            compute(self.lab, [panel.experiment for panel in made.values()], " ".join(made))
             return 0
         need("plot")
         folder = prepare_folder(self.out)
@@ -70,13 +68,13 @@ class Figure:
             paths = [folder / f"{name}.{ending}" for ending in ("png", "pdf")]
             draw(*paths)
             report[name] = {"files": [str(path) for path in paths]}
-        report |= {panel.name: self._make(panel, folder) for panel in made}
+        report |= {name: self._make(panel, folder) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         print(json.dumps(report) if self.json else "\n".join(files))
         return 0
 
     def _make(self, panel: Panel, folder: Path) -> dict[str, Any]:
-        """Compute what the store lacks of a panel, draw it and judge it."""
+        # Compute what the store lacks of a panel, draw it and judge it.
         from jekyllhyde.lab.panel import judge, read
         from jekyllhyde.lab.panel_files import write_panel
 
@@ -106,13 +104,16 @@ def sized(panel: Panel, preset: str, runs: int | None = None) -> Panel:
     return replace(panel, experiment=experiment)
 
 
-def without_extras(panels: Mapping[str, Panel]) -> dict[str, list[str]]:
-    """The panels whose method needs what is not installed, by the module that is missing."""
+def with_extras(panels: Mapping[str, Panel]) -> tuple[dict[str, Panel], dict[str, list[str]]]:
+    """The panels that can be made, and the names of the others by the module that they lack."""
+    made: dict[str, Panel] = {}
     absent: dict[str, list[str]] = {}
     for name, panel in panels.items():
-        for module in missing(panel.method.extra)[:1]:
-            absent.setdefault(module, []).append(name)
-    return absent
+        if modules := missing(panel.method.extra):
+            absent.setdefault(modules[0], []).append(name)
+        else:
+            made[name] = panel
+    return made, absent
 
 
 def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import tyro
 
-from jekyllhyde.cli.figure import find_panels, sized, without_extras
+from jekyllhyde.cli.figure import find_panels, sized, with_extras
 from jekyllhyde.cli.show import Progress
 from jekyllhyde.errors import InputError, need
 
@@ -43,11 +43,10 @@ class Report:
         store = Store.open(self.store)
         chosen = find_panels(self.panels, PANELS)
         panels = {name: sized(panel, self.preset) for name, panel in chosen.items()}
-        absent = without_extras(panels)
-        skipped = {f"for lack of {module}": names for module, names in absent.items()}
-        rest = {name: p for name, p in panels.items() if name not in sum(absent.values(), [])}
-        made = {name: panel for name, panel in rest.items() if has_runs(panel, store)}
-        skipped["for lack of runs"] = [name for name in rest if name not in made]
+        able, absent = with_extras(panels)
+        made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
+        lacking = absent | {"runs": [name for name in able if name not in made]}
+        skipped = {f"for lack of {what}": names for what, names in lacking.items() if names}
         if not made:
             raise InputError(
                 f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
@@ -66,7 +65,6 @@ class Report:
             return 0
         print(f"panels: {', '.join(made)}")
         for reason, names in skipped.items():
-            if names:
-                print(f"not made, {reason}: {', '.join(names)}")
+            print(f"not made, {reason}: {', '.join(names)}")
         print(path)
         return 0

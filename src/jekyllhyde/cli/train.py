@@ -178,7 +178,7 @@ class Train:
         from jekyllhyde.mdp.problem import make
         from jekyllhyde.tabular import output
         from jekyllhyde.tabular.learn import learn
-        from jekyllhyde.tabular.result import interval
+        from jekyllhyde.tabular.learn_run import interval
 
         if self.steps is not None:
             raise InputError(
@@ -233,7 +233,7 @@ class Train:
 
         from jekyllhyde.mdp.gymnasium import from_gymnasium, make_environment
         from jekyllhyde.tabular import output
-        from jekyllhyde.tabular.result import interval
+        from jekyllhyde.tabular.learn_run import interval
 
         for name, value in {"trajectories": self.trajectories, "target": self.target}.items():
             if value is not None:

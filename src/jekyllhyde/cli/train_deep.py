@@ -242,7 +242,7 @@ def _write(result: TrainResult, folder: Any, name: str, given: dict[str, Any]) -
 def _summary(result: TrainResult) -> list[dict[str, Any]]:
     """What the last evaluation says, and when runs were first solved."""
     from jekyllhyde.cli.train import row
-    from jekyllhyde.tabular.result import interval
+    from jekyllhyde.tabular.learn_run import interval
 
     solved = result.solved()
     first = result.episode[solved.argmax(1)][solved.any(1)]

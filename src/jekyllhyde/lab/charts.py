@@ -55,7 +55,7 @@ def chart(curves: Curves) -> dict[str, Any]:
 
 
 def _words(curves: Curves) -> list[str] | None:
-    """The names of the places along an axis that is not one of numbers."""
+    # The names of the places along an axis that is not one of numbers.
     cells = next(iter(curves.panel.cells.values()))
     if curves.panel.kind == "curve" or all(cell.x is not None for cell in cells):
         return None

@@ -7,6 +7,7 @@ travel back. A lost worker's task is run again.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -31,8 +32,7 @@ def run_on_ray(
     with `workers` cores).
     """
     need("ray")
-    import ray
-
+    ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         place = str(folder.resolve())
@@ -68,14 +68,13 @@ def _work(task: Task, folder: str) -> tuple[str | None, int]:
 
 @lru_cache(maxsize=4)
 def _store(folder: str, made: int) -> Store:
-    """Opened once per worker: later tasks need only what is new in its index. `made` tells a store
-    from one that took its place.
-    """
+    # Opened once per worker: later tasks need only what is new in its index. `made` tells a store
+    # from one that took its place.
     return Store.open(folder)
 
 
 def _failed(ray: Any, reference: Any, task: Task) -> int:
-    """How many runs of a task failed; the error of a task that did."""
+    # How many runs of a task failed; the error of a task that did.
     lost = ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError
     try:
         return int(ray.get(reference)[1])
@@ -91,9 +90,8 @@ def _failed(ray: Any, reference: Any, task: Task) -> int:
 
 @contextlib.contextmanager
 def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[None]:
-    """A connection to the cluster, for as long as it is needed; one that the caller has made is
-    used and left alone.
-    """
+    # A connection to the cluster, for as long as it is needed; one that the caller has made is used
+    # and left alone.
     if ray.is_initialized():
         yield
         return

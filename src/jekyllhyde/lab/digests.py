@@ -1,4 +1,4 @@
-"""What enters the digests of cells, so that runs stored by version 0.1 are found by all that follow.
+"""What enters the digests of cells, so that runs stored by version 0.1 are found by later ones.
 
 An option that 0.1 did not have enters only where it differs from its default, which must stand for
 what 0.1 did. What 0.1 had is listed here, once.
@@ -7,12 +7,10 @@ what 0.1 did. What 0.1 had is listed here, once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 _AGENT = """eta eta_c q0 parametrization critic mle_every nu batch normalization density capacity
     when_full successor convention"""
-_NETWORKS = "trained_embedding bonus_per_action deep_target"
 OPTIONS: dict[str, tuple[str, ...]] = {
     owner: tuple(names.split())
     for owner, names in {
@@ -25,14 +23,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "deep": "agent config episodes every",
         "jekyll-hyde": f"{_AGENT} epsilon o hyde bonus hyde_q0 hyde_clip hyde_eta",
         "on-policy": f"{_AGENT} lam entropy nu_in update replay",
-        "jekyll_hyde": f"""gamma eta eta_c eta_hyde eta_rnd epsilon_1 tau tau_hyde gamma_hyde
-            hyde_noise temperature clip clip_rnd adam_eps actor_rule schedule fifo critics
-            fresh_critic {_NETWORKS} normalize_bonus hyde_terminates hyde_xavier warmup batch
-            capacity hidden hidden_hyde""",
-        "ddqn": f"""gamma eta_c eta_rnd epsilon_1 bonus_weight tau clip clip_rnd adam_eps rnd
-            schedule timeout_terminates {_NETWORKS} batch capacity hidden""",
-        "sac": f"""gamma eta eta_c eta_rnd bonus_weight tau clip clip_rnd adam_eps rnd
-            {_NETWORKS} bonus_terminates warmup batch capacity hidden""",
     }.items()
 }
 
@@ -47,14 +37,3 @@ def stored(owner: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -
         for name, value in values.items()
         if name in known or name not in defaults or value != defaults[name]
     }
-
-
-def stored_config(agent: str, config: Any) -> dict[str, Any]:
-    """The values of a deep agent's configuration, those of 0.1 first and in 0.1's order."""
-    owner = agent.removesuffix("_rnd")
-    values, defaults = (
-        {f.name: getattr(settings, f.name) for f in fields(settings)}
-        for settings in (config, type(config)())
-    )
-    order = [name for name in OPTIONS.get(owner, ()) if name in values]
-    return stored(owner, {name: values[name] for name in [*order, *values]}, defaults)

@@ -103,7 +103,7 @@ def note(curves: Curves) -> str:
 
 
 def draw(curves: Curves, *paths: Path) -> None:
-    """Write the panel to `paths`, by their endings; the cap is marked where a time panel has one."""
+    """Write the panel to `paths`, by their endings; a time panel has its cap marked."""
     panel = curves.panel
     figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
     shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).astype(int))

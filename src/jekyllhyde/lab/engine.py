@@ -126,13 +126,12 @@ def execute(
 
 
 def _check_unchanged(cell: Cell) -> None:
-    """What is stored under a digest must be what the digest was made of: not a file edited since,
-    nor one of another machine.
-    """
+    # What is stored under a digest must be what the digest was made of: not a file edited since,
+    # nor one of another machine.
     if replace(cell).digest != cell.digest:
         raise InputError(
-            f"{cell.id}: its files (or this library) are not those that the sweep was started with; "
-            "start it again"
+            f"{cell.id}: its files (or this library) are not those that the sweep was started "
+            "with; start it again"
         )
 
 
@@ -189,7 +188,7 @@ def _start(
 
 
 def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> Done:
-    """Threads: the compiled loops release the interpreter's lock."""
+    # Threads: the compiled loops release the interpreter's lock.
     lock, stop = threading.Lock(), threading.Event()
 
     def progress(work: float) -> None:
@@ -237,7 +236,7 @@ def calibrate(
 
 
 def _seconds_per_unit(cell: Cell) -> float:
-    """Seconds per update or trajectory, on one core, from a fiftieth of a second or more of work."""
+    # Seconds per update or trajectory, on one core, from a fiftieth of a second or more of work.
     method = METHODS[cell.method]
     most = max(1, method.work(cell.settings))
     units, seconds = 0, 0.0

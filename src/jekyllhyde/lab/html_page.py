@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -23,50 +22,13 @@ from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures
 from jekyllhyde.lab.charts import STATISTICS, chart
 from jekyllhyde.lab.draw import note, styles
-from jekyllhyde.lab.panel import Curves, Panel, judge
+from jekyllhyde.lab.panel import Curves, judge
 from jekyllhyde.lab.provenance import MAKER, provenance
 from jekyllhyde.lab.store import Store
 
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
 OWN = "Own experiments"
 DASHES = {"solid": "", "dash": "7 4", "dashdot": "7 3 2 3", "dot": "2 3", "longdash": "11 4"}
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A panel in the report: its place, its numbers, and the claims about it with their verdicts."""
-
-    place: int
-    curves: Curves
-    claims: list[dict[str, str]]
-
-    @property
-    def panel(self) -> Panel:
-        """What is shown."""
-        return self.curves.panel
-
-    @property
-    def group(self) -> str:
-        """The figure of the paper that it belongs to, such as Figure 16 for 16a-jekyll."""
-        name = self.panel.name
-        return "Figure " + re.sub(r"\D.*", "", name) if name in figures.PANELS else OWN
-
-    @property
-    def chart(self) -> dict[str, Any]:
-        """The data of its chart."""
-        return chart(self.curves)
-
-    @property
-    def looks(self) -> dict[str, Any]:
-        """How each series looks, by label."""
-        looks = styles(list(self.curves.y))
-        return {self.curves.labels[tag]: look for tag, look in looks.items()}
-
-    @property
-    def basis(self) -> str:
-        """What its lines are."""
-        words = "" if self.panel.exact else f", {STATISTICS[self.panel.statistic]}"
-        return note(self.curves) + words
 
 
 def write_page(
@@ -99,16 +61,16 @@ def differences() -> str:
     return markdown.html(re.sub(r"\A\s*# .*\n", "", text.read_text(encoding="utf-8")))
 
 
-def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
+def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
     import jinja2
     from plotly.offline import get_plotlyjs
 
     from jekyllhyde.lab import markdown
 
-    panels = [Shown(i, shown, judge(shown)) for i, shown in enumerate(curves)]
-    groups: dict[str, list[Shown]] = {}
-    for shown in panels:
-        groups.setdefault(shown.group, []).append(shown)
+    panels = [_shown(curves) for curves in shown]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for panel in panels:
+        groups.setdefault(panel["group"], []).append(panel)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     environment.filters |= {
@@ -121,11 +83,12 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence
         is_paper=list(groups) != [OWN],
         panels=panels,
         groups=[
-            (group, _about(group).strip().split("\n\n"), shown) for group, shown in groups.items()
+            (group, _about(group).strip().split("\n\n"), members)
+            for group, members in groups.items()
         ],
-        verdicts=Counter(claim["verdict"] for shown in panels for claim in shown.claims),
+        verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
         all_verdicts=VERDICTS,
-        provenance=provenance([shown.panel for shown in panels], store),
+        provenance=provenance([curves.panel for curves in shown], store),
         maker=MAKER,
         differences=differences(),
         skipped=skipped,
@@ -136,6 +99,23 @@ def _html(curves: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence
 
 
 def _about(group: str) -> str:
-    """What is said of a figure: the text of its module."""
-    name = f"{figures.__name__}.figure{group.split()[-1]:>02}"
+    # What is said of a figure: the text of its module.
+    name = f"{figures.__name__}.figure{group.rsplit(maxsplit=1)[-1]:>02}"
     return group if group == OWN else import_module(name).__doc__ or group
+
+
+def _shown(curves: Curves) -> dict[str, Any]:
+    # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
+    # as Figure 16 for 16a-jekyll.
+    panel, looks = curves.panel, styles(list(curves.y))
+    known = panel.name in figures.PANELS
+    words = "" if panel.exact else f", {STATISTICS[panel.statistic]}"
+    return {
+        "panel": panel,
+        "group": "Figure " + re.sub(r"\D.*", "", panel.name) if known else OWN,
+        "runs": curves.runs,
+        "claims": judge(curves),
+        "chart": chart(curves),
+        "looks": {curves.labels[tag]: look for tag, look in looks.items()},
+        "basis": note(curves) + words,
+    }

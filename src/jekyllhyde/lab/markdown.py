@@ -75,7 +75,7 @@ def _without_roles(text: str) -> str:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser: Any = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.inline.ruler.before("escape", "mathematics", _read_mathematics)
     rules = {
         "mathematics": lambda tokens, i, *_: _mathematics(tokens[i].content),
@@ -84,8 +84,7 @@ def _parser() -> Any:
         "link_open": lambda *_: "<span>",
         "link_close": lambda *_: "</span>",
     }
-    for name, rule in rules.items():
-        parser.renderer.rules[name] = rule
+    parser.renderer.rules |= rules
     return parser
 
 
@@ -100,7 +99,7 @@ def _read_mathematics(state: Any, silent: bool) -> bool:
 
 
 def _mathematics(tex: str) -> str:
-    """Greek letters, roots, upper and lower indices; of what else TeX has, the names."""
+    # Greek letters, roots, upper and lower indices; of what else TeX has, the names.
     text = re.sub(r"\\sqrt *{(\w)}", r"√\1", escape(tex))
     text = re.sub(r"\\sqrt *{([^{}]*)}", r"√(\1)", text)
     text = re.sub(r"\\([A-Za-z]+) ?", lambda match: _SYMBOLS.get(match[1], match[1]), text)

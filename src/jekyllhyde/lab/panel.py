@@ -207,9 +207,8 @@ def read(panel: Panel, store: Store) -> Curves:
 def _points(
     panel: Panel, cells: Sequence[Cell], rows: list[list[dict[str, Any]]]
 ) -> tuple[Floats, Floats, Floats]:
-    """The axis x [X], a value per run and x, and the share of runs without one; those count as the
-    cap, a return as 0.
-    """
+    # The axis x [X], a value per run and x, and the share of runs without one; those count as the
+    # cap, a return as 0.
     values = np.array([[row[panel.quantity] for row in cell] for cell in rows], dtype=np.float64).T
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
@@ -219,7 +218,7 @@ def _points(
 
 
 def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Floats]:
-    """The axis x [X] and the curve of each run; one that stopped early keeps its last value."""
+    # The axis x [X] and the curve of each run; one that stopped early keeps its last value.
     at = next(row["at"] for row in rows if row["at"] is not None)
     values = np.array(
         [np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows],

@@ -31,16 +31,13 @@ def domain_name(name: str) -> str:
 
 def domain_maker(name: str) -> Callable[..., FiniteMDP] | None:
     """The function that makes a domain, one of the package or "file.py:name"; None for others."""
-    domain: Any = (
-        references.load_value("problem", name, _is_domain, "domain")
-        if references.is_reference(name)
-        else DOMAINS.get(domain_name(name))
-    )
+    if references.is_reference(name):
+        domain = references.load_value(
+            "problem", name, lambda value: callable(getattr(value, "make", value)), "domain"
+        )
+    else:
+        domain = DOMAINS.get(domain_name(name))
     return getattr(domain, "make", domain)
-
-
-def _is_domain(value: Any) -> bool:
-    return callable(getattr(value, "make", value))
 
 
 def domain_options(name: str) -> dict[str, Any]:
@@ -116,7 +113,7 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
 
 @lru_cache(maxsize=2048)
 def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> FiniteMDP:
-    """The MDP; `content` tells a file from what it was before an edit."""
+    # The MDP; `content` tells a file from what it was before an edit.
     given = {key: value for key, value in options if value is not None}
     maker = domain_maker(name)
     mdp = make(name, **given) if maker is None else maker(**given)

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from jekyllhyde.lab.panel import Panel
-from jekyllhyde.lab.store_part import Held
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_part import Held
 
 MAKER = ("version", "commit", "machine", "python")
 
 
 @dataclass
 class Tally:
-    """Runs, how many of them failed, the seconds that they took, and when their parts were stored."""
+    """Runs, how many of them failed, the seconds that they took, and when they were stored."""
 
     runs: int = 0
     failed: int = 0

@@ -30,7 +30,8 @@ def axis(name: str, values: Any) -> list[Any]:
         found = _range(field, values)
     else:
         raise InputError(
-            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, per_decade}}"
+            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
+            "per_decade}"
         )
     if not found:
         raise InputError(f"{field} has no values; it must have at least one")
@@ -78,7 +79,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: Any) -> str:
-    """JSON in which equal settings read the same: keys sorted, whole numbers written as integers."""
+    """JSON in which equal settings read the same: keys sorted, whole numbers as integers."""
     return _encode(_plain(value))
 
 
@@ -95,7 +96,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(one) for one in value]
     raise InputError(
-        f"{value!r} cannot be a setting; settings are numbers, texts, true or false, and references to functions"
+        f"{value!r} cannot be a setting; settings are numbers, texts, true or false, and "
+        "references to functions"
     )
 
 

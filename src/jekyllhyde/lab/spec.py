@@ -98,8 +98,8 @@ class Cell:
         except InputError as error:
             raise InputError(f"{self.id}: {error}") from None
         return (
-            f'{{"method":"{self.method}","numbers":{NUMBERS},"problem":{problem.text},'
-            f'"seed":{self.seed},"settings":{settings.text}}}'
+            f'{{"method":"{self.method}","numbers":{NUMBERS},"problem":{problem},'
+            f'"seed":{self.seed},"settings":{settings}}}'
         )
 
     @property
@@ -169,14 +169,14 @@ class Experiment:
             )
 
     def _check_series(self, place: str, series: Table, labels: dict[str, str]) -> None:
-        """Label and tag of one series, against `labels`, those before it by what they are known by."""
+        # Label and tag of one series, against `labels`, those before it by what they are known by.
         label = series.get("label")
-        tag = series.get("tag", slug(label) if isinstance(label, str) else "")
         if not isinstance(label, str) or not label.isprintable() or not slug(label):
             raise InputError(
                 f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
                 "names it"
             )
+        tag = series.get("tag", slug(label))
         if not isinstance(tag, str) or slug(tag) != tag or not tag:
             raise InputError(
                 f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _"

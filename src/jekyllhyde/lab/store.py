@@ -32,6 +32,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ class Store:
         return InputError(f"store is {str(self.folder)!r}; {reason}")
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
-        """A failure to write becomes one sentence."""
+        # A failure to write becomes one sentence.
         return files.refused(f"store is {str(self.folder)!r}; it cannot be written to")
 
     def _create(self) -> None:
@@ -114,7 +115,7 @@ class Store:
             raise self._error(f"it has format {version}, and this version reads format {FORMAT}")
 
     def _prepare(self) -> None:
-        """See that parts can be written, and clear away what dead writers left."""
+        # See that parts can be written, and clear away what dead writers left.
         parts = files.prepare_folder(self.folder / "parts", "store")
         for partial in parts.glob(".*"):
             with contextlib.suppress(FileNotFoundError):
@@ -164,9 +165,8 @@ class Store:
             self._cells[stretch.cell].remove(stretch)
 
     def _listed(self) -> dict[str, tuple[int, list[Stretch]]]:
-        """The index's lines since the last look: size and content per part. What is not such a line
-        is passed over.
-        """
+        # The index's lines since the last look: size and content per part. What is not such a line
+        # is passed over.
         try:
             with (self.folder / "index.jsonl").open("rb") as file:
                 if os.fstat(file.fileno()).st_size < self._index_read:  # lost, and begun anew
@@ -205,8 +205,7 @@ class Store:
 
     def complete_runs(self, digest: str) -> int:
         """How many runs of a cell are here from the first on, without a gap."""
-        here = self.present(digest)
-        return next(run for run in range(len(here) + 1) if run not in here)
+        return self.missing(digest, sys.maxsize)[0].start
 
     def table(self, digests: Iterable[str], columns: list[str] | None = None) -> pa.Table:
         """The rows of these cells, in order of cell and run."""
@@ -277,9 +276,8 @@ class Store:
         return taken
 
     def _add(self, table: pa.Table, about: Mapping[str, Any]) -> str | None:
-        """Write what is new of a table, as of now; if others have stored some of it before the lock
-        is ours, again.
-        """
+        # Write what is new of a table, as of now; if others have stored some of it before the lock
+        # is ours, again.
         keys = store_part.keys_of(table)
         with self._writing():
             while True:
@@ -289,12 +287,12 @@ class Store:
                 held = store_part.stretches(keys[i] for i in new)
                 data = store_part.encode(table.take(new), {"held": held, **about})
                 path = self._path(store_part.part_name(data))
-                with files.partial_file(path, lambda file, data=data: file.write(data)) as partial:
+                with files.partial_file(path, data) as partial:
                     if self._put(partial, path, held):
                         return path.name
 
     def _put(self, partial: Path, path: Path, held: list[Stretch]) -> bool:
-        """Rename a part that is written into its place, unless others have stored some of it."""
+        # Rename a part that is written into its place, unless others have stored some of it.
         with self._locked():
             self.refresh(scan=False)
             if any(self._has(cell, first, last) for cell, _, first, last, _ in held):
@@ -306,12 +304,12 @@ class Store:
         return True
 
     def _has(self, cell: str, first: int, last: int | None = None) -> bool:
-        """Whether any of the runs first .. last - 1 of a cell is here; one run without `last`."""
+        # Whether any of the runs first .. last - 1 of a cell is here; one run without `last`.
         last = first + 1 if last is None else last
         return any(held.first < last and first < held.last for held in self._cells.get(cell, ()))
 
     def _list(self, name: str, size: int, held: list[Stretch]) -> None:
-        """Add a line to the index; one that a full disk cut short is ended first."""
+        # Add a line to the index; one that a full disk cut short is ended first.
         with (self.folder / "index.jsonl").open("ab+") as file:
             file.seek(max(0, file.tell() - 1))
             cut = file.read() not in (b"", b"\n")

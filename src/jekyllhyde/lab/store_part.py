@@ -1,4 +1,4 @@
-"""One part file of a store: its columns, what it holds, who made it, and what may be wrong with it."""
+"""A part file of a store: its columns, what it holds, who made it, what may be wrong with it."""
 
 from __future__ import annotations
 
@@ -160,9 +160,8 @@ def machine() -> dict[str, Any]:
 
 
 def _commit() -> str | None:
-    """The commit of this package, where it lies in a repository of its own (and is not just
-    installed below another one).
-    """
+    # The commit of this package, where it lies in a repository of its own (and is not just
+    # installed below another one).
     here = ["git", "-C", str(Path(__file__).resolve().parent.parent)]
     try:
         for command in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):

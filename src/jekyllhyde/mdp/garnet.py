@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import allocating, kernel
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, factor
 
@@ -97,7 +97,7 @@ def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np
         drawn[repeated] = rng.integers(n, size=(len(repeated), k))
 
 
-@kernel
+@allocating
 def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
     """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
     none.
@@ -142,7 +142,7 @@ def _goal_sweep(
         v[s] = best
 
 
-@kernel
+@allocating
 def _goal_value(
     successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats
 ) -> float:

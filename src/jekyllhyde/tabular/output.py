@@ -11,7 +11,7 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.tabular.result import LearnRun
+from jekyllhyde.tabular.learn_run import LearnRun
 
 if TYPE_CHECKING:
     from jekyllhyde.tabular.stepwise import Episodes

@@ -11,7 +11,6 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import find_agent
 from jekyllhyde.errors import need
-from jekyllhyde.lab import digests
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import domain_name
@@ -30,12 +29,12 @@ class DeepSettings(msgspec.Struct, frozen=True):
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     need("deep")
-    from jekyllhyde.deep import configure
+    from jekyllhyde.deep.configurations import configure, describe
 
     chosen, options = _chosen(settings)
     agent, name = chosen["agent"], chosen["config"]
     configs = [configure(agent, name, level=level, **options) for level in (1, 2)]
-    values = repr([digests.stored_config(agent, config) for config in configs])
+    values = repr([describe(config) for config in configs])
     return references.described(chosen | options) | {
         "values": hashlib.sha256(values.encode()).hexdigest()[:12]  # what the name stands for today
     }
@@ -44,9 +43,8 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
 def _rows(
     problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
 ) -> list[Row]:
-    """All runs in one compiled call. Run i depends on (stream, i) alone: with more runs, the first
-    ones are made again.
-    """
+    # All runs in one compiled call. Run i depends on (stream, i) alone: with more runs, the first
+    # ones are made again.
     from jekyllhyde.deep import train
 
     chosen, options = _chosen(settings)
@@ -73,7 +71,7 @@ def _rows(
 
 
 def _chosen(settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The method's settings, and the agent's hyperparameters."""
+    # The method's settings, and the agent's hyperparameters.
     own, options = contract.split(settings, DeepSettings)
     chosen = asdict(check_settings(DeepSettings, own, "deep"))
     if not references.is_reference(chosen["agent"]):
@@ -88,8 +86,6 @@ DEEP = Method(
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: 0.05,
-    columns=dict.fromkeys(("end", "steps"), contract.COUNT)
-    | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
     curve="exact_score",
     end="",
     xlabel="training episodes",
@@ -97,4 +93,6 @@ DEEP = Method(
     extra="deep",
     small=lambda kind: 0.04,
     small_series=1,  # networks take long to compile
+    columns=dict.fromkeys(("end", "steps"), contract.COUNT)
+    | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
 )

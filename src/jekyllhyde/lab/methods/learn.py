@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from jekyllhyde.lab import digests
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type
+from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type, hints_of
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
 
@@ -71,7 +71,7 @@ def _rows(
 
 
 def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
-    """The method's settings, and the agent that the others describe."""
+    # The method's settings, and the agent that the others describe.
     own, options = contract.split(settings, LearnSettings)
     chosen = check_settings(LearnSettings, own, "learn")
     record = _tabular(chosen.agent)
@@ -84,7 +84,7 @@ def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
 
 
 def _tabular(name: str) -> AgentRecord:
-    """The record of a tabular agent by its name, also by the one that it had in 0.1."""
+    # The record of a tabular agent by its name, also by the one that it had in 0.1.
     known = {record.stored: record for record in AGENTS.values() if record.tabular}
     record = known.get(name)
     if record is None and (name in AGENTS or references.is_reference(name)):
@@ -96,22 +96,18 @@ def _tabular(name: str) -> AgentRecord:
 
 
 def _hints(cls: Any) -> dict[str, Any]:
-    """The types of an agent's settings; discount and seed are the problem's and the cell's."""
-    owner = getattr(cls, "settings_type", cls)
-    hints = get_type_hints(owner, localns={"Learner": object}, include_extras=True)
-    return {
-        f.name: hints[f.name] for f in fields(owner) if f.init and f.name not in ("gamma", "seed")
-    }
+    # The types of an agent's settings; discount and seed are the problem's and the cell's.
+    owner = cls.settings_type
+    return {f.name: hints_of(owner)[f.name] for f in fields(owner) if f.name != "gamma"}
 
 
 def _resolved(agent: Any) -> dict[str, Any]:
-    """Every setting of an agent with the value in force."""
-    values = agent.settings if isinstance(agent.settings, dict) else agent.settings.resolved()
-    return {key: value for key, value in values.items() if key not in ("gamma", "seed")}
+    # Every setting of an agent with the value in force.
+    return {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
-    """Run i of a `LearnRun`."""
+    # Run i of a `LearnRun`.
     known = np.flatnonzero(~np.isnan(result.J_norm[i]))
     last = int(known[-1]) if len(known) else 0
     row: Row = {
@@ -136,11 +132,11 @@ LEARN = Method(
     name="learn",
     unit="trajectories",
     options=LearnSettings,
-    complete=_complete,
-    rows=_rows,
-    seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
     columns=dict.fromkeys(("end", "steps", "time"), contract.COUNT)
     | dict.fromkeys(("time_both", "time_global", "time_jekyll"), contract.COUNT)
     | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), contract.NUMBER)
     | {"at": contract.PLACES, "J_norm": contract.CURVE, "J_norm_jekyll": contract.CURVE},
+    complete=_complete,
+    rows=_rows,
+    seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
 )

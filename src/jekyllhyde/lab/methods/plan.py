@@ -66,11 +66,11 @@ PLAN = Method(
     name="plan",
     unit="updates",
     options=PlanSettings,
+    columns=dict.fromkeys(("end", "time"), contract.COUNT)
+    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
     complete=_complete,
     rows=_rows,
     seconds=_seconds,
-    columns=dict.fromkeys(("end", "time"), contract.COUNT)
-    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
     exact=True,
     small=lambda kind: 1.0 if kind == "time" else 0.005,  # times need their length, and are quick
 )

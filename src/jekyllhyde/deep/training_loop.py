@@ -9,16 +9,17 @@ from those.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from jekyllhyde.deep.agents import AGENTS, Agent
+from jekyllhyde.agent import Progress
+from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.replay import Transition
 from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
@@ -92,7 +93,7 @@ def run_all(
     inputs: Inputs,
     n_evaluations: int,
     every: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Records, Array, Array, Any]:
     """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis
     runs.
@@ -101,23 +102,21 @@ def run_all(
     are spread over threads, and none depends, to the last bit, on how many others there are.
     """
     groups = _groups(inputs)
-    shares = [0.0] * len(groups)
     n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
+    ends = [n_evaluations * every * i // n_segments for i in range(n_segments + 1)]
 
-    def one(i: int) -> tuple[Records, Any]:
-        own = _take(inputs, groups[i])
+    def run_group(runs: slice) -> tuple[Records, Any]:
+        own = _take(inputs, runs)
         carry = programs.start(*own)
-        for segment in range(1, n_segments + 1):
-            until = jnp.int32(n_evaluations * every * segment // n_segments)
-            carry = programs.run(own.models, carry, own.configs, until)
+        for before, until in pairwise(ends):
+            carry = programs.run(own.models, carry, own.configs, jnp.int32(until))
             carry.agent.t.block_until_ready()
-            shares[i] = segment / n_segments
             if progress is not None:
-                progress(sum(shares) / len(shares))
+                progress((until - before) * len(own.keys))
         return carry.records, carry.final
 
     with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
-        parts = list(pool.map(one, range(len(groups))))
+        parts = list(pool.map(run_group, groups))
     records, final = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     return records, *programs.score(inputs.models, records.pi, inputs.keys), final
 
@@ -136,11 +135,11 @@ def _take(inputs: Inputs, runs: slice) -> Inputs:
 
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
 def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
-    def one(model: Model, key: Array, config: Any) -> Carry:
+    def start_run(model: Model, key: Array, config: Any) -> Carry:
         S, A = model.n_states, model.n_actions
-        space = Space(S, 1, A)
+        space = Space(S, (), A)
         agent_key, reset_key, key = jax.random.split(key, 3)
-        state = AGENTS[agent].init(agent_key, config, space)
+        state = ALGORITHMS[agent].init(agent_key, config, space)
         records = Records(
             pi=jnp.zeros((n_evaluations, S, A)),
             q=jnp.zeros((n_evaluations, S, A)),
@@ -156,7 +155,7 @@ def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: 
             state.networks,
         )
 
-    return jax.vmap(one)(models, keys, configs)
+    return jax.vmap(start_run)(models, keys, configs)
 
 
 @partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
@@ -164,11 +163,11 @@ def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, ev
     """Advance all runs until each has had `until` episodes."""
 
     def body(carry: Carry) -> Carry:
-        carry, ended = jax.vmap(partial(_step, AGENTS[agent]))(models, carry, configs)
+        carry, ended = jax.vmap(partial(_step, ALGORITHMS[agent]))(models, carry, configs)
         due = ended & (carry.agent.episodes % every == 0)
         # the condition is on the batch as a whole, and nothing large goes through it: the steps
         # between cost nothing
-        record = partial(_record, AGENTS[agent], carry.agent.networks, configs)
+        record = partial(_record, ALGORITHMS[agent], carry.agent.networks, configs)
         progress = (carry.agent.t, carry.arrivals)
         index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         records, final = jax.lax.cond(
@@ -185,15 +184,15 @@ def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, ev
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
 
-def _step(agent: Agent, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
+def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
     """One environment step of one run, and the update after it."""
     key, step_key, reset_key = jax.random.split(carry.key, 3)
-    action, state = agent.act(carry.agent, config, carry.env.s)
+    action, state = algorithm.act(carry.agent, config, carry.env.s)
     after, outcome = step(model, carry.env, action, step_key)
     ended = outcome.terminated | outcome.truncated
     discount = 1.0 - outcome.terminated.astype(jnp.float32)
     arrivals = carry.arrivals.at[state.personality, after.s].add(1)
-    state = agent.update(
+    state = algorithm.update(
         state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended
     )
     env: EnvState = jax.tree.map(
@@ -203,7 +202,7 @@ def _step(agent: Agent, model: Model, carry: Carry, config: Any) -> tuple[Carry,
 
 
 def _record(
-    agent: Agent,
+    algorithm: Algorithm,
     networks: Any,
     configs: Any,
     records: Records,
@@ -216,9 +215,9 @@ def _record(
     writes nothing.
     """
     n_runs, n_evaluations = records.step.shape
-    pi, q = jax.vmap(lambda n, config: agent.tables(n, config, jnp.arange(records.pi.shape[2])))(
-        networks, configs
-    )
+    pi, q = jax.vmap(
+        lambda n, config: algorithm.tables(n, config, jnp.arange(records.pi.shape[2]))
+    )(networks, configs)
     values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
 
     def keep_last(new: Array, old: Array) -> Array:
@@ -234,7 +233,7 @@ def _record(
 def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
     """Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A]."""
 
-    def one(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
+    def score_run(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
         # 1 tells this stream from the training's, which splits the run's key
         streams = jax.random.split(
             jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES)
@@ -242,4 +241,4 @@ def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
         episodes = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))(actions, streams)
         return exact_score(model, actions), jnp.mean(episodes, -1)
 
-    return jax.vmap(one)(models, jnp.argmax(pi, -1), keys)
+    return jax.vmap(score_run)(models, jnp.argmax(pi, -1), keys)
