@@ -148,20 +148,20 @@ def decile(curves: Curves, tag: str) -> Estimate:
 
 def gain(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
     """The mean of a less that of b."""
-    one, other = values_at(curves, x, a, b)
-    return of_means(curves, _only, one - other)
+    first, second = values_at(curves, x, a, b)
+    return of_means(curves, _only, first - second)
 
 
 def average_gain(curves: Curves, a: str, b: str) -> Estimate:
     """The mean of a less that of b, on average over the run."""
-    one, other = runs_of(curves, a, b)
-    return of_means(curves, _only, (one - other).mean(axis=1))
+    first, second = runs_of(curves, a, b)
+    return of_means(curves, _only, (first - second).mean(axis=1))
 
 
 def decile_gain(curves: Curves, a: str, b: str) -> Estimate:
     """The decile of a less that of b, the same runs drawn from both."""
-    one, other = values_at(curves, LAST, a, b)
-    return bounded(curves, intervals.difference(one, other, "decile"), len(one))
+    first, second = values_at(curves, LAST, a, b)
+    return bounded(curves, intervals.difference(first, second, "decile"), len(first))
 
 
 def gap_ratio(curves: Curves, a: str, b: str) -> Estimate:

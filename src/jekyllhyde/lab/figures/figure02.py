@@ -17,9 +17,9 @@ from jekyllhyde.lab.claim_tests import (
 from jekyllhyde.lab.estimates import Bools, gap_ratio, half_and_end, label_of, mean, share
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
+    BRIEF,
     BY_ENTROPY,
     BY_O,
-    FAST,
     JEKYLL_HYDE_4,
     JH,
     LASTING,
@@ -40,8 +40,8 @@ from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)
-BY_EPSILON = tuple(zip(FAST, LASTING, strict=True))
-VANILLA = tuple((a, b) for a in FAST for b in PLAIN)
+BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
+VANILLA = tuple((a, b) for a in BRIEF for b in PLAIN)
 
 
 def _above_half_time(curves: Curves, tag: str) -> Bools:
@@ -83,7 +83,7 @@ PANELS = (
             "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).",
             crosses_sooner(FOUND, BY_O),
         ),
-        ("2a-sufficient", "eps=100/t explores enough.", end_means(above, SOLVED, FAST)),
+        ("2a-sufficient", "eps=100/t explores enough.", end_means(above, SOLVED, BRIEF)),
         (
             "2a-asymptotic",
             "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).",

@@ -80,8 +80,8 @@ def _gain_since_2000(curves: Curves, a: str, b: str) -> Estimate:
 
 def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
     # The last x at which the mean of a is not above that of b, 0 if there is none.
-    def last(one: Floats, other: Floats) -> Floats:
-        behind = one <= other
+    def last(first: Floats, second: Floats) -> Floats:
+        behind = first <= second
         i = len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)
         return np.where(behind.any(axis=-1), curves.x[i], 0.0)
 
@@ -112,9 +112,9 @@ def _mean_less_decile(values: Floats) -> float:
 
 
 def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
-    def depths(one: Floats, other: Floats) -> float:
-        depth = _mean_less_decile(other)
-        return _mean_less_decile(one) / depth if depth else np.nan
+    def depths(first: Floats, second: Floats) -> float:
+        depth = _mean_less_decile(second)
+        return _mean_less_decile(first) / depth if depth else np.nan
 
     samples = values_at(curves, LAST, a, b)
     return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))

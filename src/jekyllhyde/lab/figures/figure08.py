@@ -30,8 +30,8 @@ from jekyllhyde.lab.estimates import (
 )
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
+    BRIEF,
     BY_O,
-    FAST,
     JH,
     LASTING,
     ON_THE_CHAIN,
@@ -98,7 +98,7 @@ PANELS = (
             "from coming close to the optimum.",
             compare(
                 "distance to the optimum relative to eps=100/t: {}",
-                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                each_pair(gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), name="{a}"),
                 much_above,
             ),
             show("means at the end: {}", each(mean, JH)),

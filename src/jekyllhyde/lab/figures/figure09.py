@@ -36,11 +36,11 @@ from jekyllhyde.lab.estimates import (
     spread,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
+    BRIEF,
     BY_ENTROPY,
     BY_O,
     DECAYING,
     ENTROPY,
-    FAST,
     HALF,
     JEKYLL_HYDE_4,
     LASTING,
@@ -58,7 +58,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
 
-CLOSE = (*FAST, *PLAIN)
+CLOSE = (*BRIEF, *PLAIN)
 
 
 def _gap_ratio(m: Floats) -> Any:
@@ -100,7 +100,7 @@ PANELS = (
         (
             "9a-keeps-up",
             "J&H (eps=100/t) keeps up with the speed of the true gradient.",
-            crosses_sooner(SOLVED, tuple((tag, PLAIN[0]) for tag in FAST), ALIKE),
+            crosses_sooner(SOLVED, tuple((tag, PLAIN[0]) for tag in BRIEF), ALIKE),
         ),
         (
             "9a-eps",
@@ -162,7 +162,7 @@ PANELS = (
             "J&H with eps=10/sqrt(t) is worse only because of the mixture: Jekyll alone is not.",
             compare(
                 "Jekyll's distance to the optimum relative to eps=100/t: {}",
-                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                each_pair(gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), name="{a}"),
                 below,
                 ALIKE,
             ),

@@ -74,7 +74,7 @@ UCB_4: Series = tuple({**table, **REPLAY, "label": f"{table['label']} batch=4"} 
 
 JH, BASELINES = tags(JEKYLL_HYDE), tags(ON_POLICY)
 HALF, DECAYING = JH[:2], JH[2:]  # o=0.5 and o=10/sqrt(t)
-FAST, LASTING = JH[::2], JH[1::2]  # eps=100/t and eps=10/sqrt(t), which explores for longer
+BRIEF, LASTING = JH[::2], JH[1::2]  # exploration: eps=100/t and eps=10/sqrt(t)
 PLAIN, ENTROPY = BASELINES[:2], BASELINES[2:]
 BY_O = tuple(zip(HALF, DECAYING, strict=True))
 BY_ENTROPY = tuple(zip(ENTROPY, PLAIN, strict=True))
@@ -106,8 +106,8 @@ def learning(
 def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
     """Returns against updates or trajectories, and the claims about them."""
     unit = "updates" if "updates" in experiment.settings else "trajectories"
-    shown["claims"] = claims(experiment.settings[unit], *rows)
-    return Panel(name, title, experiment, unit, **shown)
+    about = claims(experiment.settings[unit], *rows)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
 
 
 def chain_sweep(
