@@ -7,7 +7,7 @@ import pytest
 
 from claim_worlds import make
 from curve_worlds import chain_learns
-from jekyllhyde.lab import estimates, verdicts
+from jekyllhyde.lab import claim_tests, estimates, verdicts
 from jekyllhyde.lab.estimates import Estimate, Untestable, exactly
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import judge
@@ -140,3 +140,33 @@ def test_along_the_axis_of_times() -> None:
     sizes_curves = make(PANELS["5b"], plan_sizes)
     assert estimates.largest(sizes_curves, "pg").y == 6.0
     assert estimates.solved(sizes_curves, "uniform").all()
+
+
+def test_a_text_shows_estimates_places_and_the_panel() -> None:
+    curves = make(PANELS["16a"], exploration)
+    text = "{x[0.049]:g} of {first:g} to {last:g} ({points} {xlabel}, {cap}): {}"
+    values = {"a": exactly(1.0), "": Estimate(2.0, 1.5, 2.5)}
+    expected = "0.05 of 0 to 1 (101 epsilon, 100000): a 1, 2 [1.5, 2.5]"
+    assert claim_tests.fill(text, curves, values) == expected
+
+
+def test_measures_make_a_claim() -> None:
+    """All parts decide, some estimates are only shown, and short runs decide nothing."""
+    curves = make(PANELS["16a"], exploration, noise=0.0)
+    tags = ("jh-o0.5", "jh-o10sqrtt")
+    times = claim_tests.each(estimates.mean, tags, 0.05)
+    first = claim_tests.compare(
+        "{}", times, verdicts.about, 15_000, deciding=claim_tests.FIRST_ONLY
+    )
+    arrive = claim_tests.in_runs(verdicts.none, estimates.arrived, tags, 0.05)
+    long, short, both = (
+        claim_tests.claims(horizon, ("a", "A.", *measures))[0].test(curves)
+        for horizon, measures in (
+            (100_000, [first]),
+            (100_001, [first]),
+            (100_000, [first, arrive]),
+        )
+    )
+    assert long == ("supported", "J&H o=0.5 1.5e+04, J&H o=10/sqrt(t) 9e+04")
+    assert short[0] == "not testable"
+    assert both == ("partly", long[1])

@@ -60,7 +60,7 @@ def _test(horizon: int, measure: Measure) -> Callable[[Curves], Outcome]:
 
 
 def listing(
-    text: str, function: Callable[..., Measured], items: Iterable[Any], separator: str = "; "
+    text: str, function: Callable[..., Measured], items: tuple[Any, ...], separator: str = "; "
 ) -> Measure:
     """function(curves, item) for every item: all parts, and the texts as a list in {}."""
 
