@@ -9,20 +9,24 @@ first argument selects the code, compiled or not.
 
 Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
 function that the kernel calls would go unnoticed; here the stamp is that of all files of the
-package. Where the disk or Numba does not play along, code is compiled anew in every process.
+package. What was compiled for the classes of another file is kept in an index of its own, named by
+that file's digest. Where the disk or Numba does not play along, code is compiled anew in every
+process.
 """
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import overload
+
+from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -60,7 +64,7 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}}
+    options: Any = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}}
     overload(dispatch, strict=False, jit_options=options)(implementation)
     return dispatch
 
@@ -82,9 +86,46 @@ def _stamp(compiled: Any) -> None:
         return
     try:
         compiled._cache._cache_file._source_stamp = _package_stamp()
+        compiled._cache._cache_file = _CacheFiles(compiled._cache)
     except AttributeError:
         _say_uncached()
         compiled._cache = numba.core.caching.NullCache()
+
+
+class _CacheFiles:
+    """In the place of a kernel's index: one index for the package's types, one per foreign file.
+
+    Numba's one index names every type that the kernel was compiled for, and a process in which the
+    module of one of them is not loaded, as that of "file.py:Mine", fails to read it.
+    """
+
+    def __init__(self, kept: Any) -> None:
+        self._path, self._base = kept.cache_path, kept._impl.filename_base
+        self.flush = kept._cache_file.flush
+
+    def load(self, key: Any) -> Any:
+        return self._file(key).load(key)
+
+    def save(self, key: Any, data: Any) -> None:
+        self._file(key).save(key, data)
+
+    def _file(self, key: Any) -> Any:
+        """The index in which a signature belongs."""
+        classes = _foreign(getattr(key[0], "args", key[0]))
+        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in classes})
+        suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
+        make: Any = numba.core.caching.IndexDataCacheFile
+        return make(self._path, f"{self._base}.{suffix}", _package_stamp())
+
+
+def _foreign(types: Any) -> Iterator[type]:
+    """The NamedTuples among these types, and within them, that are not the package's."""
+    for each in types:
+        cls = getattr(each, "instance_class", None)
+        if cls is not None and cls.__module__.partition(".")[0] != "jekyllhyde":
+            yield cls
+        if isinstance(each, numba.types.BaseTuple):
+            yield from _foreign(each)
 
 
 @cache
