@@ -50,7 +50,7 @@ KERNEL = """
 import sys
 import numpy as np
 from jekyllhyde.jit import by_type, kernel
-from jekyllhyde.references import load
+from jekyllhyde.registry import Choices
 
 change = by_type("change")
 
@@ -66,7 +66,7 @@ if __name__ == "__main__":
 
     for reference in sys.argv[1:]:
         x = np.ones(1)
-        module.change_all(load("rule", reference)(), x)
+        module.change_all(Choices("rule").make(reference), x)
         print(x[0], sum(module.change_all.stats.cache_hits.values()))
 """
 RULE = """
@@ -74,10 +74,10 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    scale: float = {scale}
+    scale: float = 1.0
 
     def change(self, x):
-        return self.scale * x
+        return {scale} * self.scale * x
 """
 
 

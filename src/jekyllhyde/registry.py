@@ -78,7 +78,12 @@ class Choices(Registry[type]):
 
     def make(self, value: Any, field: str | None = None) -> Any:
         """The record that `value` stands for: a record, a class, or a text as above."""
-        field = field or self.kind
+        record = self._read(value, field or self.kind)
+        if not any(type(record) is cls for cls in self.values()):
+            _tell_apart(type(record))
+        return record
+
+    def _read(self, value: Any, field: str) -> Any:
         if isinstance(value, type):
             return value()
         if not isinstance(value, str):
@@ -132,7 +137,18 @@ def class_name(cls: type) -> str:
 
 def _own_name(cls: type) -> str:
     """A class of the user's own, with the digest of its file, which an edit changes."""
-    return f"{cls.__name__}@{references.digest_of(cls)}"
+    return f"{cls.__qualname__}@{references.digest_of(cls)}"
+
+
+def _tell_apart(cls: type) -> None:
+    """Give a class of the user's own a name that no other class has.
+
+    Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of the same
+    name from another file, or from the same file after an edit, would run the code of the first.
+    """
+    if issubclass(cls, tuple):
+        name = cls.__qualname__.rpartition(".")[2]
+        cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"
 
 
 def first_line(thing: Callable[..., Any] | type) -> str:
