@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 
 Floats = NDArray[np.float64]
 

@@ -14,10 +14,10 @@ import jekyllhyde
 
 CODE = """
 import numpy as np
-from jekyllhyde.planning.updates import direct_update
-pi = np.full((1, 3), 1.0 / 3.0)
-direct_update(pi, pi, np.array([[3.0, 0.0, 0.0]]), np.zeros(1), np.ones(1), 0.0, False, np.empty(3))
-print(pi[0, 0], sum(direct_update.stats.cache_hits.values()))
+from jekyllhyde.simplex import exponentials
+out = np.empty(1)
+exponentials(np.zeros(1), out)
+print(out[0], sum(exponentials.stats.cache_hits.values()))
 """
 
 

@@ -13,7 +13,7 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 
 gammas = st.sampled_from([0.0, 0.3, 0.7, 0.9, 0.99])
 

@@ -15,6 +15,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from jekyllhyde import references
@@ -101,7 +102,7 @@ class Choices(Registry[type]):
         try:
             return cls(**arguments)
         except TypeError as error:
-            takes = ", ".join(map(str, inspect.signature(cls).parameters.values()))
+            takes = ", ".join(map(str, _parameters(cls).values()))
             raise InputError(f"{field} is {value!r}; {name} takes ({takes})") from error
 
     def spell(self, record: Any) -> str:
@@ -110,7 +111,7 @@ class Choices(Registry[type]):
         name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"
-            for key, parameter in inspect.signature(cls).parameters.items()
+            for key, parameter in _parameters(cls).items()
             if getattr(record, key) != parameter.default
         ]
         return f"{name}({', '.join(given)})" if given else name
@@ -121,13 +122,20 @@ _CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?",
 
 def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     """The settings within the parentheses."""
+    if not text:
+        return {}
     try:
-        call: Any = ast.parse(f"_({text or ''})", mode="eval").body
+        call: Any = ast.parse(f"_({text})", mode="eval").body
         if call.args:
             raise ValueError
         return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError):
         raise InputError(f'{field} is {value!r}; settings are written "name(setting=1)"') from None
+
+
+@cache
+def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(cls).parameters
 
 
 def class_name(cls: type) -> str:

@@ -16,7 +16,7 @@ from jekyllhyde.cli.show import Progress, show_table
 from jekyllhyde.errors import InputError
 
 if TYPE_CHECKING:
-    from jekyllhyde.planning.run import PlanRun
+    from jekyllhyde.planning.plan_run import PlanRun
     from jekyllhyde.theory import Check
 
 
