@@ -20,7 +20,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
-from jekyllhyde.mdp.krylov import bicgstab, residual_of
+from jekyllhyde.mdp.krylov import bicgstab, residual_of, sparse_of
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
 DENSE_LIMIT = 256
@@ -120,16 +120,16 @@ class System:
         are spent.
         """
         P = sparse.csr_array(self.P.T) if transposed else self.P
-        model = (P.indptr, P.indices, P.data, self.gamma)
+        A = sparse_of(P, self.gamma)
         scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
         x = np.zeros_like(b) if guess is None else guess.copy()
         rest, left, previous = np.empty_like(b), ITERATIONS, np.inf
         while left > 0:
-            largest, goal = residual_of(*model, b, x, rest), _attainable(b, x)
+            largest, goal = residual_of(A, b, x, rest), _attainable(b, x)
             if largest <= goal or not largest < 0.5 * previous:
                 break
             previous = largest
-            left -= bicgstab(*model, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
+            left -= bicgstab(A, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
         return x
 
 
