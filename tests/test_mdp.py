@@ -103,7 +103,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"terminal": [-1]}, "terminal contains -1; states are the integers 0 to 2"),
     ({"terminal": [1.5]}, "terminal contains 1.5; states are the integers 0 to 2"),
     ({"J_low": np.inf}, "J_low is inf; it must be a finite number"),
-    ({"J_low": "low"}, "J_low is low; it must be a finite number"),
+    ({"J_low": "low"}, "J_low is 'low'; it must be a finite number"),
 ]
 
 

@@ -107,7 +107,7 @@ class Choices(Registry[type]):
 
     def spell(self, record: Any) -> str:
         """The text that stands for a record, its settings where they are not the defaults."""
-        cls = type(record)
+        cls: Any = type(record)
         name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"

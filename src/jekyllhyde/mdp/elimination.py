@@ -118,7 +118,7 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
 
 
 def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
-    """The order of elimination, and where the factors of a matrix with this `pattern` have entries."""
+    """The order of elimination, and where the factors of this `pattern` have entries."""
     arguments = (pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
     large = len(decides) > LARGE
     order = interruptible(least_fill_order, *arguments) if large else least_fill_order(*arguments)
@@ -160,9 +160,7 @@ def fill_system(
 def factor(
     M: Floats, inverse: Floats, x: Floats, last: Indices, pointer: Ints, rows: Indices
 ) -> None:
-    """Overwrite M with its factors, `inverse` with the reciprocal pivots, and x with the solution of
-    the lower system; see `linalg.eliminate`.
-    """
+    """Overwrite M with its factors, `inverse` with the reciprocal pivots; see `eliminate`."""
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
         pivot_row, end = k * n, last[k]
@@ -178,7 +176,7 @@ def factor(
 
 @kernel
 def back_substitute(M: Floats, inverse: Floats, x: Floats, last: Indices) -> None:
-    """Overwrite x, as `factor` left it, with the solution of (I - gamma P_pi) y = right-hand side."""
+    """Overwrite x, as `factor` left it, with the solution of the whole system."""
     n = np.uint64(len(inverse))
     for step in range(ONE, n + ONE):
         i = n - step

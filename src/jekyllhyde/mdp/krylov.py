@@ -35,7 +35,7 @@ def sparse_of(P: CSR, gamma: float) -> Sparse:
 
 
 @kernel
-def _row(A: Sparse, x: Floats, i: np.uint64) -> float:
+def _row(A: Sparse, x: Floats, i: int) -> float:
     """Entry i of P x."""
     product = 0.0
     for e in range(np.uint64(A.indptr[i]), np.uint64(A.indptr[i + ONE])):
@@ -99,8 +99,8 @@ def _iterate(
 ) -> tuple[int, bool]:
     """Up to so many iterations; returns how many were made, and whether there is nothing left.
 
-    vectors [4, n] (the shadow, p, v, t) and scalars [4] (rho, the next rho, alpha, omega) are handed
-    from one call to the next; all are 0 at the first.
+    vectors [4, n] (the shadow, p, v, t) and scalars [4] (rho, the next rho, alpha, omega) are
+    handed from call to call; all are 0 at the first.
     """
     shadow, p, v, t = vectors[0], vectors[1], vectors[2], vectors[3]
     rho, rho_next, alpha, omega = scalars[0], scalars[1], scalars[2], scalars[3]

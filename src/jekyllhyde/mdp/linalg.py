@@ -8,6 +8,8 @@ contiguous; unsigned indices let the compiler vectorize.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,11 +88,11 @@ def reciprocal(pivot: float) -> float:
 def eliminate(
     M: Floats,
     x: Floats,
-    row: np.uint64,
-    pivot_row: np.uint64,
-    i: np.uint64,
-    k: np.uint64,
-    end: np.uint64,
+    row: Any,
+    pivot_row: Any,
+    i: Any,
+    k: Any,
+    end: Any,
     multiplier: float,
 ) -> None:
     """Subtract from row i, which begins at `row`, `multiplier` times row k, which ends at `end`.
@@ -106,7 +108,7 @@ def eliminate(
 
 @kernel
 def back_substitute(M: Floats, inverse: Floats, x: Floats) -> None:
-    """Overwrite x, as `factor` left it, with the solution of (I - gamma P_pi) y = right-hand side."""
+    """Overwrite x, as `factor` left it, with the solution of the whole system."""
     n = len(inverse)
     for i in range(n - 1, -1, -1):
         x[i] = (x[i] - dot(M, x, i * n + i + 1, i + 1, n - 1 - i)) * inverse[i]
