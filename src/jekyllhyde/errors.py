@@ -47,6 +47,7 @@ EXTRAS = {
     "plot": ("matplotlib", "plotly"),
     "deep": ("jax", "equinox", "optax", "safetensors"),
     "ray": ("ray",),
+    "gpu": ("numba_cuda",),
 }
 
 

@@ -107,7 +107,7 @@ class Choices(Registry[type]):
 
     def spell(self, record: Any) -> str:
         """The text that stands for a record, its settings where they are not the defaults."""
-        cls: Any = type(record)
+        cls = type(record)
         name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"
@@ -133,9 +133,7 @@ def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
         raise InputError(f'{field} is {value!r}; settings are written "name(setting=1)"') from None
 
 
-@cache
-def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(cls).parameters
+_parameters: Any = cache(lambda cls: inspect.signature(cls).parameters)
 
 
 def class_name(cls: type) -> str:
