@@ -141,6 +141,10 @@ def update_tables(rule: Any, tables: Tables) -> None:
 def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, str]:
     """The rule with its settings, and how it is written down."""
     record = PARAMETRIZATIONS.make(parametrization)
+    if not (hasattr(record, "update") or hasattr(record, "improve_row")):
+        raise InputError(
+            f"parametrization is {record!r}; a rule of your own has a method improve_row"
+        )
     name, fields = PARAMETRIZATIONS.spell(record), getattr(record, "_fields", ())
     lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
     if "lam" in fields:
@@ -151,11 +155,7 @@ def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, s
         )
     if "centred" in fields and convention == "paper":
         record = record._replace(centred=True)
-    if hasattr(record, "update"):
-        return record, name
-    if not hasattr(record, "improve_row"):
-        raise InputError(f"parametrization is {name}; a rule of your own has a method improve_row")
-    return ByRows(record), name
+    return record if hasattr(record, "update") else ByRows(record), name
 
 
 def is_direct(rule: Any) -> bool:
