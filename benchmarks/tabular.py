@@ -485,7 +485,7 @@ def structures(steps: int = 10**6) -> list[list[Any]]:
                 lambda: draw_from_tree(pairs, tree, size, steps, words),  # noqa: B023
                 lambda: draw_from_alias(
                     pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words
-                ),  # noqa: B023
+                ),
             ]
             cells = []
             for trial in trials:

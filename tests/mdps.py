@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
+from jekyllhyde.simplex import softmax_row
 
 Floats = NDArray[np.float64]
 
@@ -113,3 +114,22 @@ def assert_close(first: PlanRun, second: PlanRun, tolerance: float = 1e-10) -> N
         np.testing.assert_allclose(
             first.records[name], other, atol=tolerance * (1 + abs(other).max()), err_msg=name
         )
+
+
+class GreedyStep(NamedTuple):
+    """A rule of a user's own: cross-entropy to the greedy action."""
+
+    scale: float = 1.0
+
+    def improve_row(
+        self, theta: Floats, pi: Floats, q: Floats, row: Any, width: Any, step: float
+    ) -> None:
+        best = row
+        for i in range(row, row + width):
+            if q[i] > q[best]:
+                best = np.uint64(i)
+        top = -np.inf
+        for i in range(row, row + width):
+            theta[i] += self.scale * step * ((1.0 if i == best else 0.0) - pi[i])
+            top = max(top, theta[i])
+        softmax_row(theta, pi, row, width, top)

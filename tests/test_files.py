@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.chain import chain
-from jekyllhyde.mdp.files import load, save
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.mdp_file import load, save
 from jekyllhyde.mdp.rooms import four_rooms
 from mdps import random_mdp
 
@@ -80,9 +80,7 @@ def test_a_failed_write_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(
-        InputError, match=r"cannot write the MDP file .*mdp.npz: No space left on device"
-    ):
+    with pytest.raises(InputError, match=r"cannot write .*mdp.npz: No space left on device"):
         save(chain(9), path)
     monkeypatch.setattr(np, "savez", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
@@ -93,18 +91,18 @@ def test_a_failed_write_leaves_the_old_file(
 
 def test_places_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
-        InputError, match=r"cannot write the MDP file .*nowhere/mdp.npz: No such file or directory"
+        InputError, match=r"cannot write .*nowhere/mdp.npz: No such file or directory"
     ):
         save(chain(5), tmp_path / "nowhere" / "mdp.npz")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(InputError, match=r"cannot write the MDP file .*folder: Is a directory"):
+    with pytest.raises(InputError, match=r"cannot write .*folder: Is a directory"):
         save(chain(5), tmp_path / "folder")
 
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(InputError, match=r"cannot write the MDP file .*mdp.npz: Permission denied"):
+    with pytest.raises(InputError, match=r"cannot write .*mdp.npz: Permission denied"):
         save(chain(5), tmp_path / "mdp.npz")
     monkeypatch.undo()
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]

@@ -14,10 +14,10 @@ import jekyllhyde
 
 CODE = """
 import numpy as np
-from jekyllhyde.planning.updates import direct_update
-pi = np.full((1, 3), 1.0 / 3.0)
-direct_update(pi, pi, np.array([[3.0, 0.0, 0.0]]), np.zeros(1), np.ones(1), 0.0, False, np.empty(3))
-print(pi[0, 0], sum(direct_update.stats.cache_hits.values()))
+from jekyllhyde.simplex import exponentials
+out = np.empty(1)
+exponentials(np.zeros(1), out)
+print(out[0], sum(exponentials.stats.cache_hits.values()))
 """
 
 
@@ -44,3 +44,59 @@ def test_an_edit_of_a_function_that_a_kernel_calls_is_noticed(tmp_path: Path) ->
     callee = package / "errors.py"
     callee.write_text(callee.read_text() + "\n")
     assert run(tmp_path) == (1.0, 0)
+
+
+KERNEL = """
+import sys
+import numpy as np
+from jekyllhyde.jit import by_type, kernel
+from jekyllhyde.registry import Choices
+
+change = by_type("change")
+
+
+@kernel
+def change_all(rule, x):
+    for i in range(len(x)):
+        x[i] = change(rule, x[i])
+
+
+if __name__ == "__main__":
+    import kernel_of_rules as module
+
+    for reference in sys.argv[1:]:
+        x = np.ones(1)
+        module.change_all(Choices("rule").make(reference), x)
+        print(x[0], sum(module.change_all.stats.cache_hits.values()))
+"""
+RULE = """
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    scale: float = 1.0
+
+    def change(self, x):
+        return {scale} * self.scale * x
+"""
+
+
+def test_rules_of_other_files_are_cached_and_do_not_hinder_each_other(tmp_path: Path) -> None:
+    """A process that has not loaded a rule's file must still read what was compiled without it."""
+    (tmp_path / "kernel_of_rules.py").write_text(KERNEL)
+    for name, scale in (("first", 2.0), ("second", 3.0)):
+        (tmp_path / f"{name}.py").write_text(RULE.format(scale=scale))
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def change(*names: str) -> str:
+        command = [sys.executable, "kernel_of_rules.py", *(f"{name}.py:Rule" for name in names)]
+        return subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert change("first") == "2.0 0\n"
+    assert change("second") == "3.0 0\n"
+    assert change("first") == "2.0 1\n"
+    assert change("second", "first") == "3.0 1\n2.0 2\n"
+    (tmp_path / "first.py").write_text(RULE.format(scale=5.0))
+    assert change("first") == "5.0 0\n"

@@ -13,6 +13,7 @@ from scipy import sparse
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.garnet import garnet
 from mdps import dense_model, random_mdp, random_policy
 
 
@@ -103,7 +104,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"terminal": [-1]}, "terminal contains -1; states are the integers 0 to 2"),
     ({"terminal": [1.5]}, "terminal contains 1.5; states are the integers 0 to 2"),
     ({"J_low": np.inf}, "J_low is inf; it must be a finite number"),
-    ({"J_low": "low"}, "J_low is low; it must be a finite number"),
+    ({"J_low": "low"}, "J_low is 'low'; it must be a finite number"),
 ]
 
 
@@ -281,3 +282,33 @@ def test_density_checks_its_gamma(gamma: Any) -> None:
     mdp = chain(4)
     with pytest.raises(InputError, match=r"it must lie in \[0, 1\]"):
         mdp.density(random_policy(0, mdp), gamma=gamma)
+
+
+def test_sparse_arrays_that_lead_outside_are_refused() -> None:
+    """SciPy checks the indices of a matrix when it is made, not when they are changed later."""
+    for form in ("csr", "csc", "coo"):
+        for place in (7, -1):
+            P = sparse.eye_array(3, format=form)
+            if form == "coo":
+                P.coords[1].setflags(write=True)
+                P.coords[1][0] = place
+            else:
+                P.indices[0] = place
+            with pytest.raises(InputError, match="P is not a sound sparse matrix"):
+                FiniteMDP(P, np.zeros((3, 1)))
+            with pytest.raises(InputError, match="r is not a sound sparse matrix"):
+                FiniteMDP(sparse.eye_array(3, format="csr"), P)
+    P = sparse.eye_array(3, format="csr")
+    P.indptr[1] = 9
+    with pytest.raises(InputError, match="P is not a sound sparse matrix"):
+        FiniteMDP(P, np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("guess", [np.zeros(2), np.zeros((300, 1)), np.full(300, np.nan), ["a"]])
+def test_guesses_that_do_not_fit_are_refused(guess: Any) -> None:
+    mdp = garnet(300, goal=5)
+    pi = mdp.uniform_policy()
+    with pytest.raises(InputError, match="guess"):
+        mdp.evaluate(pi, solver="iterative", guess=guess)
+    with pytest.raises(InputError, match="guess"):
+        mdp.evaluate(pi).density(guess=guess)

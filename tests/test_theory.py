@@ -17,7 +17,7 @@ from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.evaluation import Evaluation
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 
 LOG_TIMES = np.unique(np.geomspace(1, 100_000, 120).astype(int))
 

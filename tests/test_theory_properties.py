@@ -13,7 +13,7 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 
 gammas = st.sampled_from([0.0, 0.3, 0.7, 0.9, 0.99])
 
@@ -56,7 +56,7 @@ def runs(
     if kind == "random":
         density = lambda t, mdp, pi, evaluation: np.random.default_rng(t).exponential(
             size=mdp.n_states
-        )  # noqa: E731
+        )
     o: Any = draw(st.sampled_from([0.01, 0.5, "1/t", "10/sqrt(t)"])) if kind == "mixture" else None
     pi0 = rng.dirichlet(np.ones(mdp.n_actions), size=mdp.n_states) if draw(st.booleans()) else None
     return plan(

@@ -13,7 +13,7 @@ from scipy import optimize
 
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.updates import PARAMETRIZATIONS, exponentials
+from jekyllhyde.simplex import Place, exponentials, project_row
 from mdps import Floats, dense_model, naive, random_mdp, random_policy
 
 seeds = st.integers(0, 2**32 - 1)
@@ -21,14 +21,13 @@ each_convention = pytest.mark.parametrize("convention", ["published", "paper"])
 
 
 def project(x: Floats) -> Floats:
-    """The library's projection of the rows of x: one direct update from theta = 0 with step 1 and q
-    = x.
-    """
-    pi = np.zeros_like(x)
-    PARAMETRIZATIONS["direct"](
-        pi, pi, x.copy(), np.zeros(len(x)), np.ones(len(x)), 0.0, False, np.empty(x.shape[1])
-    )
-    return pi
+    """The library's projection of the rows of x."""
+    pi, width = np.full(x.size, np.nan), Place(x.shape[1])
+    theta = x.flatten()
+    for s in range(len(x)):
+        project_row(theta, pi, Place(s) * width, width)
+    np.testing.assert_array_equal(theta, pi)
+    return pi.reshape(x.shape)
 
 
 def project_by_bisection(x: Floats) -> Floats:
@@ -64,10 +63,35 @@ def test_projection_properties(x: Floats, shift: float) -> None:
         assert ((np.eye(len(p)) - p) @ (row - p) <= 1e-9).all()
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        [1e300, -1e300, 1e16, 3.0],
+        [np.nan, 1.0, 2.0],
+        [np.inf, np.inf, 0.0],
+        [-np.inf, -np.inf, -np.inf],
+        [np.nan, np.nan],
+        [1e17, 1e17, 1e17 + 16, 0.0],
+    ],
+)
+def test_projection_ends_whatever_it_is_given(row: list[float]) -> None:
+    theta, pi = np.array(row), np.empty(len(row))
+    project_row(theta, pi, Place(0), Place(len(row)))
+    if np.isfinite(row).all():
+        np.testing.assert_allclose(pi.sum(), 1.0)
+
+
+def test_actions_that_do_not_exist_stay_out() -> None:
+    theta, pi = np.array([9.0, 0.3, -np.inf, 0.5, -np.inf]), np.full(5, np.nan)
+    project_row(theta, pi, Place(1), Place(4))
+    np.testing.assert_allclose(pi[1:], [0.4, 0.0, 0.6, 0.0], atol=1e-15)
+    np.testing.assert_allclose(theta, [9.0, 0.4, -np.inf, 0.6, -np.inf], atol=1e-15)
+
+
 @pytest.mark.parametrize("n_actions", [2, 3, 6])
 def test_projection_against_a_quadratic_program(n_actions: int) -> None:
     for x in np.random.default_rng(n_actions).normal(size=(5, n_actions)):
-        found = optimize.minimize(
+        quadratic = optimize.minimize(
             lambda p, x=x: ((p - x) ** 2).sum(),
             np.full(n_actions, 1 / n_actions),
             jac=lambda p, x=x: 2 * (p - x),
@@ -76,7 +100,7 @@ def test_projection_against_a_quadratic_program(n_actions: int) -> None:
             constraints={"type": "eq", "fun": lambda p: p.sum() - 1, "jac": np.ones_like},
             options={"ftol": 1e-14},
         )
-        np.testing.assert_allclose(project(x[None])[0], found.x, atol=1e-6)
+        np.testing.assert_allclose(project(x[None])[0], quadratic.x, atol=1e-6)
 
 
 def complex_gradient(mdp: FiniteMDP, policy: Any, theta: Floats) -> Floats:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jekyllhyde.mdp.optimum import Optimum as Optimum
     from jekyllhyde.mdp.rooms import four_rooms as four_rooms
     from jekyllhyde.planning.plan import plan as plan
-    from jekyllhyde.planning.run import PlanRun as PlanRun
+    from jekyllhyde.planning.plan_run import PlanRun as PlanRun
     from jekyllhyde.schedule import Schedule as Schedule
     from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
     from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
@@ -58,7 +58,7 @@ _HOME = {
     "from_gymnasium": "jekyllhyde.mdp.gym_import",
     "Optimum": "jekyllhyde.mdp.optimum",
     "plan": "jekyllhyde.planning.plan",
-    "PlanRun": "jekyllhyde.planning.run",
+    "PlanRun": "jekyllhyde.planning.plan_run",
     "Schedule": "jekyllhyde.schedule",
     "TabularJekyllHyde": "jekyllhyde.tabular.agents",
     "TabularOnPolicy": "jekyllhyde.tabular.agents",

@@ -47,6 +47,7 @@ EXTRAS = {
     "plot": ("matplotlib", "plotly", "jinja2", "markdown_it"),
     "deep": ("jax", "equinox", "optax", "safetensors"),
     "ray": ("ray",),
+    "gpu": ("numba_cuda",),
 }
 
 

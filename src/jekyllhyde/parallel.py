@@ -1,17 +1,27 @@
-"""Independent runs on all cores: kernels release the interpreter's lock, so plain threads do."""
+"""Independent runs on all cores: kernels release the interpreter's lock, so plain threads do.
+
+Threads are daemons: an interrupt ends the wait for them at once, and the process with it. A run
+that looks at `stop` between two stretches of work ends soon after the wait does.
+"""
 
 from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from jekyllhyde.errors import check_count
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
+
+
+class Stopped(Exception):
+    """Nobody waits for this run any more."""
 
 
 def count_threads(threads: int | None) -> int:
@@ -30,13 +40,50 @@ def machine_memory() -> float:
 
 
 def run_all(
-    function: Callable[[Item], Outcome], items: Iterable[Item], threads: int | None = None
+    function: Callable[[Item], Outcome],
+    items: Iterable[Item],
+    threads: int | None = None,
+    stop: threading.Event | None = None,
 ) -> list[Outcome]:
-    """The outcome of `function` for every item, in order; the first error stops what has not begun."""
-    with ThreadPoolExecutor(count_threads(threads)) as pool:
-        futures = [pool.submit(function, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    """The outcome of `function` for every item, in order; the first error stops what has not begun.
+
+    `stop` is set when the wait is over.
+    """
+    over = threading.Event() if stop is None else stop
+    waiting: SimpleQueue[tuple[Item, Future[Outcome]]] = SimpleQueue()
+    futures: list[Future[Outcome]] = []
+    for item in items:
+        futures.append(Future())
+        waiting.put((item, futures[-1]))
+
+    def work() -> None:
+        while not over.is_set():
+            try:
+                item, future = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                future.set_result(function(item))
+            except BaseException as error:
+                future.set_exception(error)
+
+    count = min(count_threads(threads), len(futures))
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    try:
+        return [future.result() for future in futures]
+    except Exception:
+        over.set()
+        for worker in workers:
+            worker.join()
+        raise
+    finally:
+        over.set()
+
+
+def interruptible(function: Callable[..., Outcome], *arguments: object) -> Outcome:
+    """A long call of compiled code: an interrupt ends the wait for it, not the call itself."""
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    return run_all(lambda _: function(*arguments), [None], 1)[0]

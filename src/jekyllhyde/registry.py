@@ -15,6 +15,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from jekyllhyde import references
@@ -78,7 +79,12 @@ class Choices(Registry[type]):
 
     def make(self, value: Any, field: str | None = None) -> Any:
         """The record that `value` stands for: a record, a class, or a text as above."""
-        field = field or self.kind
+        record = self._read(value, field or self.kind)
+        if not any(type(record) is cls for cls in self.values()):
+            _tell_apart(type(record))
+        return record
+
+    def _read(self, value: Any, field: str) -> Any:
         if isinstance(value, type):
             return value()
         if not isinstance(value, (str, int, float, list, dict)):
@@ -96,7 +102,7 @@ class Choices(Registry[type]):
         try:
             return cls(**arguments)
         except TypeError as error:
-            takes = ", ".join(map(str, inspect.signature(cls).parameters.values()))
+            takes = ", ".join(map(str, _parameters(cls).values()))
             raise InputError(f"{field} is {value!r}; {name} takes ({takes})") from error
 
     def spell(self, record: Any) -> str:
@@ -105,7 +111,7 @@ class Choices(Registry[type]):
         name = next((key for key, known in self.items() if known is cls), None) or _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"
-            for key, parameter in inspect.signature(cls).parameters.items()
+            for key, parameter in _parameters(cls).items()
             if getattr(record, key) != parameter.default
         ]
         return f"{name}({', '.join(given)})" if given else name
@@ -116,13 +122,18 @@ _CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?",
 
 def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     """The settings within the parentheses."""
+    if not text:
+        return {}
     try:
-        call: Any = ast.parse(f"_({text or ''})", mode="eval").body
+        call: Any = ast.parse(f"_({text})", mode="eval").body
         if call.args:
             raise ValueError
         return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, SyntaxError):
         raise InputError(f'{field} is {value!r}; settings are written "name(setting=1)"') from None
+
+
+_parameters: Any = cache(lambda cls: inspect.signature(cls).parameters)
 
 
 def class_name(cls: type) -> str:
@@ -132,7 +143,18 @@ def class_name(cls: type) -> str:
 
 def _own_name(cls: type) -> str:
     """A class of the user's own, with the digest of its file, which an edit changes."""
-    return f"{cls.__name__}@{references.digest_of(cls)}"
+    return f"{cls.__qualname__}@{references.digest_of(cls)}"
+
+
+def _tell_apart(cls: type) -> None:
+    """Give a class of the user's own a name that no other class has.
+
+    Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of the same
+    name from another file, or from the same file after an edit, would run the code of the first.
+    """
+    if issubclass(cls, tuple):
+        name = cls.__qualname__.rpartition(".")[2]
+        cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"
 
 
 def first_line(thing: Callable[..., Any] | type) -> str:

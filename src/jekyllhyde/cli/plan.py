@@ -15,7 +15,7 @@ from jekyllhyde.options import options_of
 
 if TYPE_CHECKING:
     from jekyllhyde.mdp.finite import FiniteMDP
-    from jekyllhyde.planning.run import PlanRun
+    from jekyllhyde.planning.plan_run import PlanRun
 
 
 @dataclass(frozen=True)

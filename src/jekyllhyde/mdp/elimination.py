@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import allocating, kernel, reduction
-from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, eliminate, reciprocal
+from jekyllhyde.parallel import interruptible
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Indices = NDArray[np.uint64]
-ZERO, ONE = np.uint64(0), np.uint64(1)
-SINGULAR = 1e-13
+LARGE = 1000  # states from which an order takes long enough to be interrupted
 
 
 class Structure(NamedTuple):
@@ -119,8 +118,10 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
 
 
 def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
-    """The order of elimination, and where the factors of a matrix with this `pattern` have entries."""
-    order = least_fill_order(pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
+    """The order of elimination, and where the factors of this `pattern` have entries."""
+    arguments = (pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
+    large = len(decides) > LARGE
+    order = interruptible(least_fill_order, *arguments) if large else least_fill_order(*arguments)
     filled = pattern[np.ix_(order, order)]
     n = len(order)
     below, k = np.nonzero(np.tril(filled, -1))
@@ -159,34 +160,23 @@ def fill_system(
 def factor(
     M: Floats, inverse: Floats, x: Floats, last: Indices, pointer: Ints, rows: Indices
 ) -> None:
-    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with
-    the reciprocal pivots.
-
-    The right-hand side x is carried along and leaves as the solution of the lower system, for
-    `back_substitute`. A pivot of 0 belongs to a set of states that is never left; its reciprocal is
-    stored as 0, which sets those states' visits to 0.
-    """
+    """Overwrite M with its factors, `inverse` with the reciprocal pivots; see `eliminate`."""
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
         pivot_row, end = k * n, last[k]
-        pivot = M[pivot_row + k]
-        inverse_pivot = 0.0 if pivot < SINGULAR else 1.0 / pivot
+        inverse_pivot = reciprocal(M[pivot_row + k])
         inverse[k] = inverse_pivot
         for e in range(pointer[k], pointer[k + ONE]):
             i = rows[e]
             row = i * n
             multiplier = M[row + k]
             if multiplier != 0.0:
-                multiplier *= inverse_pivot
-                M[row + k] = multiplier
-                for j in range(k + ONE, end):
-                    M[row + j] -= multiplier * M[pivot_row + j]
-                x[i] -= multiplier * x[k]
+                eliminate(M, x, row, pivot_row, i, k, end, multiplier * inverse_pivot)
 
 
 @kernel
 def back_substitute(M: Floats, inverse: Floats, x: Floats, last: Indices) -> None:
-    """Overwrite x, as `factor` left it, with the solution of (I - gamma P_pi) y = right-hand side."""
+    """Overwrite x, as `factor` left it, with the solution of the whole system."""
     n = np.uint64(len(inverse))
     for step in range(ONE, n + ONE):
         i = n - step

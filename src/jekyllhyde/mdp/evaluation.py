@@ -10,6 +10,7 @@ which factor with little fill. No S x S matrix is ever made dense above the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,8 @@ from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
-from jekyllhyde.mdp.krylov import bicgstab, residual_of
+from jekyllhyde.mdp.krylov import bicgstab, residual_of, sparse_of
+from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
 DENSE_LIMIT = 256
@@ -59,6 +61,7 @@ class Evaluation:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
         factorization.
         """
+        guess = self.mdp.check_vector(guess, "guess")
         if gamma is None or gamma == self.mdp.gamma:
             if self.mdp.gamma == 1.0:
                 return _undiscounted(self.system.P, self.mdp, self.system.solver, guess)
@@ -91,8 +94,8 @@ class System:
         if self.method == "iterative" and not largest <= 100 * _attainable(b, x):
             if self.solver == "iterative":
                 raise InputError(
-                    f"the iterative solver stopped at a residual of {residual:.1e} after {ITERATIONS} steps; "
-                    "use solver 'sparse_lu' or 'auto' for this policy"
+                    f"the iterative solver stopped at a residual of {residual:.1e} after "
+                    f"{ITERATIONS} steps; use solver 'sparse_lu' or 'auto' for this policy"
                 )
             self.method = "sparse_lu"
             return self.solve(b, transposed=transposed)
@@ -105,14 +108,13 @@ class System:
     def _attempt(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
         if self.method == "iterative":
             return self._iterate(b, transposed, guess)
-        if self.method == "dense":
-            if self._factors is None:
-                self._factors = linalg.lu_factor(
-                    np.eye(len(b)) - self.gamma * self.P.toarray(), check_finite=False
-                )
-            return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
+        is_dense = self.method == "dense"
         if self._factors is None:
-            self._factors = _sparse_factors(self.P, self.gamma)
+            make = _dense_factors if is_dense else _sparse_factors
+            large = len(b) > DENSE_LIMIT
+            self._factors = (interruptible if large else _call)(make, self.P, self.gamma)
+        if is_dense:
+            return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         return self._factors.solve(b, trans="T" if transposed else "N")
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
@@ -120,16 +122,16 @@ class System:
         are spent.
         """
         P = sparse.csr_array(self.P.T) if transposed else self.P
-        model = (P.indptr, P.indices, P.data, self.gamma)
+        A = sparse_of(P, self.gamma)
         scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
         x = np.zeros_like(b) if guess is None else guess.copy()
         rest, left, previous = np.empty_like(b), ITERATIONS, np.inf
         while left > 0:
-            largest, goal = residual_of(*model, b, x, rest), _attainable(b, x)
+            largest, goal = residual_of(A, b, x, rest), _attainable(b, x)
             if largest <= goal or not largest < 0.5 * previous:
                 break
             previous = largest
-            left -= bicgstab(*model, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
+            left -= bicgstab(A, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
         return x
 
 
@@ -138,6 +140,15 @@ def _attainable(b: Floats, x: Floats) -> float:
     rounding is relative to them.
     """
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+def _dense_factors(P: CSR, gamma: float) -> Any:
+    """LAPACK's factors of I - gamma P."""
+    return linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
 
 
 def _sparse_factors(P: CSR, gamma: float) -> Any:
@@ -159,9 +170,7 @@ def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     matrix = sparse.csr_array(
         (mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states)
     )
-    if (
-        2 * np.count_nonzero(pi) < pi.size
-    ):  # most actions are not taken: products are cheaper without them
+    if 2 * np.count_nonzero(pi) < pi.size:  # products are cheaper without what is never taken
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return matrix
@@ -217,9 +226,9 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
     rows = np.concatenate([links.row[positive], np.full(len(start), n)])
     columns = np.concatenate([links.col[positive], start])
     graph = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
-    found = csgraph.breadth_first_order(sparse.csr_matrix(graph), n, return_predecessors=False)
+    reached = csgraph.breadth_first_order(sparse.csr_matrix(graph), n, return_predecessors=False)
     mask = np.zeros(n + 1, dtype=bool)
-    mask[found] = True
+    mask[reached] = True
     return mask[:n]
 
 
@@ -233,5 +242,6 @@ def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> 
     stuck = np.flatnonzero(among & ~ends)
     if len(stuck):
         raise InputError(
-            f"with gamma = 1 {what} must be finite, but this policy never reaches a terminal state from state {stuck[0]}"
+            f"with gamma = 1 {what} must be finite, but this policy never reaches a terminal "
+            f"state from state {stuck[0]}"
         )

@@ -19,8 +19,11 @@ from jekyllhyde.jit import allocating, kernel
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, factor
+from jekyllhyde.parallel import interruptible
 
 SWEEPS = 60
+WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
+LARGE = 1000  # states from which a round of policy iteration takes long
 
 
 def garnet(
@@ -68,14 +71,8 @@ def garnet(
     )
     if goal is None:
         floor = gamma**50 if convention == "published" else -1.0
-        goal = int(
-            hardest_goal(
-                successors.reshape(n, n_actions, -1),
-                probabilities.reshape(n, n_actions, -1),
-                gamma,
-                floor,
-            )
-        )
+        shape = (n, n_actions, connectivity)
+        goal = hardest_goal(successors.reshape(shape), probabilities.reshape(shape), gamma, floor)
         if goal < 0:
             raise InputError(
                 f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
@@ -110,30 +107,56 @@ def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np
         drawn[repeated] = rng.integers(n, size=(len(repeated), k))
 
 
-@allocating
 def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
     """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
     none.
 
     A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved
-    exactly, most promising first, until the next bound exceeds the best value found: most goals are
+    exactly, most promising first, until the next bound exceeds the best value seen: most goals are
     never solved.
     """
-    n = successors.shape[0]
-    values = np.zeros((n, n))
-    bound = np.full(n, np.inf)
-    for f in range(1, n):
+    n = len(successors)
+    values, bound = np.zeros((n, n)), np.full(n, np.inf)
+    stride = 1 + WORK // (SWEEPS * successors.size)
+    for first in range(1, n, stride):
+        last = min(first + stride, n)
+        _bound_goals(successors, probabilities, gamma, values, bound, first, last)
+    actions, M, inverse = np.empty(n, np.int64), np.empty(n * n), np.empty(n)
+    best_goal, best = -1, np.inf
+    for f in _order(bound):
+        if bound[f] >= best:
+            break
+        v = values[f]
+        actions[:] = -1
+        arguments = (successors, probabilities, gamma, f, v, actions, M, inverse)
+        while interruptible(_improve_goal, *arguments) if n > LARGE else _improve_goal(*arguments):
+            pass
+        if floor < v[0] < best:
+            best_goal, best = int(f), float(v[0])
+    return best_goal
+
+
+@allocating
+def _order(bound: Floats) -> Ints:
+    """The order of the bounds; which of equal ones comes first is Numba's choice, and stays so."""
+    return np.argsort(bound)
+
+
+@kernel
+def _bound_goals(
+    successors: Ints,
+    probabilities: Floats,
+    gamma: float,
+    values: Floats,
+    bound: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Lower bounds for the goals from `first` to before `last`."""
+    for f in range(first, last):
         for _ in range(SWEEPS):
             _goal_sweep(successors, probabilities, gamma, f, values[f])
         bound[f] = values[f, 0]
-    best_goal, best = -1, np.inf
-    for f in np.argsort(bound):
-        if bound[f] >= best:
-            break
-        value = _goal_value(successors, probabilities, gamma, f, values[f])
-        if floor < value < best:
-            best_goal, best = f, value
-    return best_goal
 
 
 @kernel
@@ -155,38 +178,41 @@ def _goal_sweep(
         v[s] = best
 
 
-@allocating
-def _goal_value(
-    successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats
-) -> float:
-    """v_f(0) by policy iteration, started from the policy that is greedy for the bound v."""
+@kernel
+def _improve_goal(
+    successors: Ints,
+    probabilities: Floats,
+    gamma: float,
+    goal: int,
+    v: Floats,
+    actions: Ints,
+    M: Floats,
+    inverse: Floats,
+) -> bool:
+    """One round of policy iteration: actions greedy for v, then their v; False if none changes."""
     n, n_actions, k = successors.shape
-    M, inverse = np.empty(n * n), np.empty(n)
-    actions = np.full(n, -1)
-    while True:
-        changed = False
-        for s in range(n):
-            best, best_action = -1.0, -1
-            for a in range(n_actions):
-                value = 0.0
-                for e in range(k):
-                    value += probabilities[s, a, e] * v[successors[s, a, e]]
-                if value > best + 1e-12 or (a == actions[s] and value > best - 1e-12):
-                    best, best_action = value, a
-            if s != goal and best_action != actions[s]:
-                changed = True
-                actions[s] = best_action
-        if not changed:
-            return float(v[0])
-        M[:] = 0.0
-        for s in range(n):
-            M[s * n + s] = 1.0
-            if s != goal:
-                for e in range(k):
-                    M[s * n + successors[s, actions[s], e]] -= (
-                        gamma * probabilities[s, actions[s], e]
-                    )
-        v[:] = 0.0
-        v[goal] = 1.0 / gamma
-        factor(M, inverse, v)
-        back_substitute(M, inverse, v)
+    changed = False
+    for s in range(n):
+        best, best_action = -1.0, -1
+        for a in range(n_actions):
+            value = 0.0
+            for e in range(k):
+                value += probabilities[s, a, e] * v[successors[s, a, e]]
+            if value > best + 1e-12 or (a == actions[s] and value > best - 1e-12):
+                best, best_action = value, a
+        if s != goal and best_action != actions[s]:
+            changed = True
+            actions[s] = best_action
+    if not changed:
+        return False
+    M[:] = 0.0
+    for s in range(n):
+        M[s * n + s] = 1.0
+        if s != goal:
+            for e in range(k):
+                M[s * n + successors[s, actions[s], e]] -= gamma * probabilities[s, actions[s], e]
+    v[:] = 0.0
+    v[goal] = 1.0 / gamma
+    factor(M, inverse, v)
+    back_substitute(M, inverse, v)
+    return True

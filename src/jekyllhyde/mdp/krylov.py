@@ -1,4 +1,4 @@
-"""Compiled leaf: BiCGSTAB for (I - gamma P) x = b with P sparse, scaled by the diagonal.
+"""Compiled leaf: BiCGSTAB for A x = b, A = I - gamma P with P sparse, scaled by the diagonal.
 
 Every vector operation is fused with its neighbours and with the inner products it feeds: an
 iteration is two sparse products and three passes over memory. P comes as CSR arrays, that of a
@@ -8,70 +8,66 @@ vector width. Unsigned indices spare a test for negative ones at every access: t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import kernel
+from jekyllhyde.mdp.finite import CSR, Floats
+from jekyllhyde.mdp.linalg import ONE, ZERO
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-ZERO, ONE = np.uint64(0), np.uint64(1)
+WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
+
+
+class Sparse(NamedTuple):
+    """The matrix I - gamma P: the CSR arrays of P, and gamma."""
+
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    data: Floats
+    gamma: float
+
+
+def sparse_of(P: CSR, gamma: float) -> Sparse:
+    """The arrays of P and gamma, for the kernels."""
+    return Sparse(P.indptr, P.indices, P.data, gamma)
 
 
 @kernel
-def _row(indptr: Ints, indices: Ints, data: Floats, x: Floats, i: int) -> float:
+def _row(A: Sparse, x: Floats, i: int) -> float:
     """Entry i of P x."""
     product = 0.0
-    for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):
-        product += data[e] * x[np.uint64(indices[e])]
+    for e in range(np.uint64(A.indptr[i]), np.uint64(A.indptr[i + ONE])):
+        product += A.data[e] * x[np.uint64(A.indices[e])]
     return product
 
 
 @kernel
-def residual_of(
-    indptr: Ints, indices: Ints, data: Floats, gamma: float, b: Floats, x: Floats, out: Floats
-) -> float:
-    """Set out = b - (I - gamma P) x; returns its largest absolute entry."""
+def residual_of(A: Sparse, b: Floats, x: Floats, out: Floats) -> float:
+    """Set out = b - A x; returns its largest absolute entry."""
     largest = 0.0
     for i in range(ZERO, np.uint64(len(x))):
-        out[i] = b[i] - (x[i] - gamma * _row(indptr, indices, data, x, i))
+        out[i] = b[i] - (x[i] - A.gamma * _row(A, x, i))
         if abs(out[i]) > largest or out[i] != out[i]:  # a NaN stays
             largest = abs(out[i])
     return largest
 
 
 @kernel
-def _apply(
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    gamma: float,
-    scale: Floats,
-    x: Floats,
-    y: Floats,
-    out: Floats,
-) -> tuple[float, float]:
-    """Set out = scale (I - gamma P) x; returns out . y and out . out."""
+def _apply(A: Sparse, scale: Floats, x: Floats, y: Floats, out: Floats) -> tuple[float, float]:
+    """Set out = scale A x; returns out . y and out . out."""
     with_y, with_itself = 0.0, 0.0
     for i in range(ZERO, np.uint64(len(x))):
-        value = scale[i] * (x[i] - gamma * _row(indptr, indices, data, x, i))
+        value = scale[i] * (x[i] - A.gamma * _row(A, x, i))
         out[i] = value
         with_y += value * y[i]
         with_itself += value * value
     return with_y, with_itself
 
 
-@kernel
 def bicgstab(
-    indptr: Ints,
-    indices: Ints,
-    data: Floats,
-    gamma: float,
-    scale: Floats,
-    rest: Floats,
-    x: Floats,
-    goal: float,
-    iterations: int,
+    A: Sparse, scale: Floats, rest: Floats, x: Floats, goal: float, iterations: int
 ) -> int:
     """Add to x the correction that takes `rest` = b - A x [n], overwritten, below `goal`; returns
     the iterations made.
@@ -80,36 +76,60 @@ def bicgstab(
     in all but a few states and then orthogonal to the next ones, which ends the iteration; a dense
     one is not. The caller checks the true residual: the recurrence drifts from it by rounding.
     """
-    n = len(x)
-    r = rest
-    for i in range(n):
-        r[i] *= scale[i]
-    shadow, p, v, t = np.empty(n), np.zeros(n), np.zeros(n), np.empty(n)
-    for i in range(n):
-        shadow[i] = 1.0 + (0.6180339887498949 * i) % 1.0
-    rho, alpha, omega = 1.0, 1.0, 1.0
-    rho_next = 0.0
-    for i in range(n):
-        rho_next += shadow[i] * r[i]
+    vectors, scalars = np.zeros((4, len(x))), np.zeros(4)
+    stride = 1 + WORK // (4 * len(A.data) + 20 * len(x))
+    made, ended = 0, False
+    while made < iterations and not ended:
+        count = min(stride, iterations - made)
+        step, ended = _iterate(A, scale, rest, vectors, scalars, x, goal, count)
+        made += step
+    return made
+
+
+@kernel
+def _iterate(
+    A: Sparse,
+    scale: Floats,
+    r: Floats,
+    vectors: Floats,
+    scalars: Floats,
+    x: Floats,
+    goal: float,
+    iterations: int,
+) -> tuple[int, bool]:
+    """Up to so many iterations; returns how many were made, and whether there is nothing left.
+
+    vectors [4, n] (the shadow, p, v, t) and scalars [4] (rho, the next rho, alpha, omega) are
+    handed from call to call; all are 0 at the first.
+    """
+    shadow, p, v, t = vectors[0], vectors[1], vectors[2], vectors[3]
+    rho, rho_next, alpha, omega = scalars[0], scalars[1], scalars[2], scalars[3]
+    if rho == 0.0:
+        rho, alpha, omega = 1.0, 1.0, 1.0
+        for i in range(len(x)):
+            r[i] *= scale[i]
+            shadow[i] = 1.0 + (0.6180339887498949 * i) % 1.0
+            rho_next += shadow[i] * r[i]
     for iteration in range(1, iterations + 1):
         beta = rho_next / rho * (alpha / omega)
         rho = rho_next
-        for i in range(n):
+        for i in range(len(x)):
             p[i] = r[i] + beta * (p[i] - omega * v[i])
-        with_shadow, _ = _apply(indptr, indices, data, gamma, scale, p, shadow, v)
+        with_shadow, _ = _apply(A, scale, p, shadow, v)
         if with_shadow == 0.0:
-            return iteration
+            return iteration, True
         alpha = rho / with_shadow
-        for i in range(n):
+        for i in range(len(x)):
             r[i] -= alpha * v[i]
-        with_r, with_itself = _apply(indptr, indices, data, gamma, scale, r, r, t)
+        with_r, with_itself = _apply(A, scale, r, r, t)
         omega = with_r / with_itself if with_itself > 0.0 else 0.0
         rho_next, largest = 0.0, 0.0
-        for i in range(n):
+        for i in range(len(x)):
             x[i] += alpha * p[i] + omega * r[i]
             r[i] -= omega * t[i]
             rho_next += shadow[i] * r[i]
             largest = max(largest, abs(r[i]))
         if largest <= goal or omega == 0.0 or rho_next == 0.0:
-            return iteration
-    return iterations
+            return iteration, True
+    scalars[0], scalars[1], scalars[2], scalars[3] = rho, rho_next, alpha, omega
+    return iterations, False

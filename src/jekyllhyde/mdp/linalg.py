@@ -8,10 +8,12 @@ contiguous; unsigned indices let the compiler vectorize.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import kernel, phase
 
 Floats = NDArray[np.float64]
 ZERO, ONE, TWO, THREE, FOUR = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -63,33 +65,50 @@ def dot(x: Floats, y: Floats, start_x: int, start_y: int, count: int) -> float:
 
 @kernel
 def factor(M: Floats, inverse: Floats, x: Floats) -> None:
-    """Overwrite M with its unit lower factor (below the diagonal) and upper factor, `inverse` with
-    the reciprocal pivots.
-
-    The right-hand side x is carried along and leaves as the solution of the lower system, for
-    `back_substitute`. A pivot of 0 belongs to a set of states that is never left; its reciprocal is
-    stored as 0, which sets those states' visits to 0.
-    """
+    """Overwrite M with its factors, `inverse` with the reciprocal pivots; see `eliminate`."""
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
-        pivot_row = k * n
-        pivot = M[pivot_row + k]
-        inverse_pivot = 0.0 if pivot < SINGULAR else 1.0 / pivot
+        inverse_pivot = reciprocal(M[k * n + k])
         inverse[k] = inverse_pivot
         for i in range(k + ONE, n):
-            row = i * n
-            multiplier = M[row + k]
+            multiplier = M[i * n + k]
             if multiplier != 0.0:
-                multiplier *= inverse_pivot
-                M[row + k] = multiplier
-                for j in range(k + ONE, n):
-                    M[row + j] -= multiplier * M[pivot_row + j]
-                x[i] -= multiplier * x[k]
+                eliminate(M, x, i * n, k * n, i, k, n, multiplier * inverse_pivot)
+
+
+@phase
+def reciprocal(pivot: float) -> float:
+    """1 / pivot. A pivot of 0 belongs to a set of states that is never left; its reciprocal is 0,
+    which sets those states' visits to 0.
+    """
+    return 0.0 if pivot < SINGULAR else 1.0 / pivot
+
+
+@phase
+def eliminate(
+    M: Floats,
+    x: Floats,
+    row: Any,
+    pivot_row: Any,
+    i: Any,
+    k: Any,
+    end: Any,
+    multiplier: float,
+) -> None:
+    """Subtract from row i, which begins at `row`, `multiplier` times row k, which ends at `end`.
+
+    M becomes its unit lower factor (below the diagonal) and upper factor. The right-hand side x is
+    carried along and leaves as the solution of the lower system, for `back_substitute`.
+    """
+    M[row + k] = multiplier
+    for j in range(k + ONE, end):
+        M[row + j] -= multiplier * M[pivot_row + j]
+    x[i] -= multiplier * x[k]
 
 
 @kernel
 def back_substitute(M: Floats, inverse: Floats, x: Floats) -> None:
-    """Overwrite x, as `factor` left it, with the solution of (I - gamma P_pi) y = right-hand side."""
+    """Overwrite x, as `factor` left it, with the solution of the whole system."""
     n = len(inverse)
     for i in range(n - 1, -1, -1):
         x[i] = (x[i] - dot(M, x, i * n + i + 1, i + 1, n - 1 - i)) * inverse[i]

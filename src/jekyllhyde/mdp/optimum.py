@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT, Evaluation, evaluate
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.krylov import Sparse, sparse_of
 
 METHODS = ("auto", "policy_iteration", "modified", "value_iteration")
 SWEEPS = 20
@@ -48,8 +48,7 @@ class Optimum:
 
 def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     """Solve `mdp`; see `FiniteMDP.optimal`."""
-    if method not in METHODS:
-        raise InputError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
+    check_choice(method, "method", METHODS)
     if method == "auto":
         method = (
             "modified" if mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0 else "policy_iteration"
@@ -108,29 +107,22 @@ def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]
     v[mdp.is_terminal] = 0.0
     actions = np.zeros(mdp.n_states, dtype=np.int64)
     tolerance = 1e-9 * max(1.0, float(abs(mdp.r).max())) * (1.0 - mdp.gamma)
-    sweeps = 0
-    change = np.inf
+    model = sparse_of(mdp.P, mdp.gamma)
+    sweeps, change = 0, np.inf
     while change > tolerance:
-        change = improve_sweep(
-            mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.gamma, v, actions
-        )
+        change = improve_sweep(model, mdp.r, v, actions)
         for _ in range(partial_sweeps):
-            evaluate_sweep(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.gamma, v, actions)
+            evaluate_sweep(model, mdp.r, v, actions)
         sweeps += 1
     return actions, sweeps
 
 
 @kernel
-def improve_sweep(
-    indptr: NDArray[np.int32],
-    indices: NDArray[np.int32],
-    data: Floats,
-    r: Floats,
-    gamma: float,
-    v: Floats,
-    actions: Ints,
-) -> float:
-    """One Gauss-Seidel sweep of v(s) <- max_a r + gamma P v, in place; returns the largest change."""
+def improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
+    """One Gauss-Seidel sweep of v(s) <- max_a r + gamma P v, in place; returns the largest
+    change.
+    """
+    indptr, indices, data, gamma = model
     n_states, n_actions = r.shape
     change = 0.0
     for s in range(n_states):
@@ -149,16 +141,9 @@ def improve_sweep(
 
 
 @kernel
-def evaluate_sweep(
-    indptr: NDArray[np.int32],
-    indices: NDArray[np.int32],
-    data: Floats,
-    r: Floats,
-    gamma: float,
-    v: Floats,
-    actions: Ints,
-) -> None:
+def evaluate_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> None:
     """One Gauss-Seidel sweep of v(s) <- r + gamma P v under fixed actions, in place."""
+    indptr, indices, data, gamma = model
     n_actions = r.shape[1]
     for s in range(len(v)):
         row = s * n_actions + actions[s]

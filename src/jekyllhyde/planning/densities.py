@@ -14,7 +14,7 @@ it (that share of the step is lost), and d_off is uniform over the non-terminal 
 only visits to non-terminal states count, and d_off is 1/|S|.
 
 A user's density is an array [S], taken as it is, or a callable (t, mdp, pi, evaluation) -> [S] with
-t = 0 at the first update.
+t = 0 at the first update, or "file.py:function".
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.mdp.evaluation import Evaluation
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, as_floats
+from jekyllhyde.references import is_reference, load
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 
 DensityFunction = Callable[[int, FiniteMDP, Floats, Evaluation], "NDArray[np.float64]"]
@@ -55,66 +56,52 @@ class Density:
         return counted / counted.sum(), raw
 
 
-def _uniform(mdp: FiniteMDP, convention: str) -> Floats:
-    if convention == "paper":
-        return np.full(mdp.n_states, 1.0 / mdp.n_states)
-    decides = ~mdp.is_terminal
-    return decides / decides.sum()
-
-
-def _pg(mdp: FiniteMDP, o: Schedule | None, convention: str) -> Density:
-    return Density(
-        "pg", mdp.gamma, Schedule(0.0), _uniform(mdp, convention), convention == "published"
-    )
-
-
-def _undiscounted(mdp: FiniteMDP, o: Schedule | None, convention: str) -> Density:
-    return Density(
-        "undiscounted", 1.0, Schedule(0.0), _uniform(mdp, convention), convention == "published"
-    )
-
-
-def _uniform_density(mdp: FiniteMDP, o: Schedule | None, convention: str) -> Density:
-    return Density(
-        "uniform", mdp.gamma, Schedule(1.0), _uniform(mdp, convention), convention == "published"
-    )
-
-
-def _mixture(mdp: FiniteMDP, o: Schedule | None, convention: str) -> Density:
-    if o is None:
-        raise InputError(
-            'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like "10/sqrt(t)"'
-        )
-    return Density("mixture", mdp.gamma, o, _uniform(mdp, convention), convention == "published")
-
-
-DENSITIES: dict[str, Callable[[FiniteMDP, Schedule | None, str], Density]] = {
-    "pg": _pg,
-    "undiscounted": _undiscounted,
-    "uniform": _uniform_density,
-    "mixture": _mixture,
+# the discount g of the on-policy part (the MDP's own where it is None), and o_t where it is fixed
+DENSITIES: dict[str, tuple[float | None, float | None]] = {
+    "pg": (None, 0.0),
+    "undiscounted": (1.0, 0.0),
+    "uniform": (None, 1.0),
+    "mixture": (None, None),
 }
 
 
 def resolve(
     density: DensityLike, mdp: FiniteMDP, o: ScheduleLike | None, convention: str
 ) -> Density | DensityFunction:
-    """The density meant by a registry key, an array or a callable."""
+    """The density meant by a name, an array, a callable or "file.py:function"."""
     schedule = None if o is None else probability(o, "o")
+    if isinstance(density, str) and is_reference(density):
+        density = load("density", density)
     if isinstance(density, str):
         check_choice(density, "density", DENSITIES)
-        if schedule is not None and density != "mixture":
-            raise InputError(
-                f'o is given, but density {density!r} does not take it; use density "mixture"'
-            )
-        return DENSITIES[density](mdp, schedule, convention)
-    if schedule is not None:
-        raise InputError(
-            'o is given, but a density of your own does not take it; use density "mixture"'
-        )
+    mixes = isinstance(density, str) and density == "mixture"
+    if schedule is not None and not mixes:
+        whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"
+        raise InputError(f'o is given, but {whose} does not take it; use density "mixture"')
     if callable(density):
         return density
-    return Density("array", mdp.gamma, Schedule(1.0), check_density(density, mdp), True)
+    if not isinstance(density, str):
+        return Density("array", mdp.gamma, Schedule(1.0), check_density(density, mdp), True)
+    if schedule is None and mixes:
+        raise InputError(
+            'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like '
+            '"10/sqrt(t)"'
+        )
+    gamma, fixed = DENSITIES[density]
+    return Density(
+        name=density,
+        gamma=mdp.gamma if gamma is None else gamma,
+        o=schedule or Schedule(fixed or 0.0),
+        off=_uniform(mdp, convention),
+        count_terminal=convention == "published",
+    )
+
+
+def _uniform(mdp: FiniteMDP, convention: str) -> Floats:
+    if convention == "paper":
+        return np.full(mdp.n_states, 1.0 / mdp.n_states)
+    decides = ~mdp.is_terminal
+    return decides / decides.sum()
 
 
 def check_density(d: NDArray[np.float64], mdp: FiniteMDP) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats
 from jekyllhyde.planning.densities import Density, DensityFunction, resolve
-from jekyllhyde.planning.updates import PARAMETRIZATIONS
+from jekyllhyde.planning.updates import compiles, make_rule
 from jekyllhyde.schedule import Schedule, parse, positive
 
 RECORDABLE = ("v", "q", "d", "pi", "theta")
@@ -22,6 +22,17 @@ ENGINES = ("auto", "compiled", "reference")
 RECORD_LIMIT = 8 * 2**30
 
 Times = Iterable[int] | Literal["all"]
+Progress = Callable[[int], None]
+
+
+class Outcome(NamedTuple):
+    """What a loop leaves: J [T+1]; theta, pi [S, A]; weights [S]; how policies were evaluated."""
+
+    J: Floats
+    theta: Floats
+    pi: Floats
+    weights: Floats
+    solver: str
 
 
 def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
@@ -33,15 +44,14 @@ def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
     for name, length in lengths.items():
         if length not in (1, count) or length == 0:
             raise InputError(
-                f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} values, or one"
+                f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
+                "values, or one"
             )
-    pick = {
-        name: v
-        if isinstance(v, list) and len(v) == count
-        else [v[0] if isinstance(v, list) else v] * count
-        for name, v in fields.items()
-    }
-    return [{name: values[i] for name, values in pick.items()} for i in range(count)]
+    columns = [
+        value * (count // len(value)) if isinstance(value, list) else [value] * count
+        for value in fields.values()
+    ]
+    return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -49,11 +59,9 @@ class Job:
     """One run after validation."""
 
     mdp: FiniteMDP
-    parametrization: str
+    rule: Any
     density: Density | DensityFunction
     eta: Schedule
-    lam: float
-    centred: bool
     updates: int
     target: float | None
     J_stop: float
@@ -71,7 +79,7 @@ def make_job(
     eta: Any,
     lam: float,
     *,
-    parametrization: str,
+    parametrization: Any,
     updates: int,
     target: float | None,
     record: Sequence[str],
@@ -81,59 +89,64 @@ def make_job(
     engine: str,
 ) -> Job:
     """Check every setting of one run; see `plan` for what they mean."""
-    check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
     check_choice(convention, "convention", CONVENTIONS)
-    check_choice(engine, "engine", ENGINES)
     updates = check_count(updates, "updates", 0)
-    lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
-    if lam > 0 and parametrization == "direct":
-        raise InputError(
-            'lam is given, but the direct parametrization has no entropy term; use "softmax"'
-        )
+    rule, name = make_rule(parametrization, lam, convention)
     if target is not None:
         target = check_number(target, "target", "a normalized return, usually in (0, 1)")
-    for name in (record,) if isinstance(record, str) else record:
-        check_choice(name, "record", RECORDABLE)
-    resolved = resolve(density, mdp, o, convention)
-    if engine == "compiled" and not isinstance(resolved, Density):
-        raise InputError(
-            "engine 'compiled' takes the built-in densities and arrays; a callable density needs 'reference'"
-        )
-    if engine == "compiled" and mdp.gamma == 1.0:
-        raise InputError(
-            "engine 'compiled' needs gamma below 1, it does not check that a policy ends; use 'reference'"
-        )
-    small = mdp.n_states <= DENSE_LIMIT and isinstance(resolved, Density) and mdp.gamma < 1.0
-    settings = {
-        "mdp": mdp.name,
-        "parametrization": parametrization,
-        "density": getattr(resolved, "name", getattr(resolved, "__name__", "own")),
-        "o": None if o is None else str(parse(o, "o")),
-        "eta": str(positive(eta, "eta")),
-        "lam": float(lam),
-        "updates": updates,
-        "target": target,
-        "convention": convention,
-    }
-    J_stop = np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low)
-    if target is not None:
         mdp.normalize(0.0)  # refuses an MDP on which the normalized return is undefined
+    record = (record,) if isinstance(record, str) else tuple(record)
+    for quantity in record:
+        check_choice(quantity, "record", RECORDABLE)
+    resolved = resolve(density, mdp, o, convention)
+    step_size = positive(eta, "eta")
     return Job(
         mdp=mdp,
-        parametrization=parametrization,
+        rule=rule,
         density=resolved,
-        eta=positive(eta, "eta"),
-        lam=float(lam),
-        centred=convention == "paper",
+        eta=step_size,
         updates=updates,
         target=target,
-        J_stop=J_stop,
-        record=(record,) if isinstance(record, str) else tuple(record),
+        J_stop=np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low),
+        record=record,
         record_at=_times(record, record_at, updates, mdp),
-        compiled=small if engine == "auto" else engine == "compiled",
+        compiled=_is_compiled(engine, mdp, resolved, rule),
         pi0=mdp.uniform_policy() if pi0 is None else mdp.check_policy(pi0),
-        settings=settings,
+        settings={
+            "mdp": mdp.name,
+            "parametrization": name,
+            "density": getattr(resolved, "name", getattr(resolved, "__name__", "own")),
+            "o": None if o is None else str(parse(o, "o")),
+            "eta": str(step_size),
+            "lam": float(getattr(rule, "lam", lam)),
+            "updates": updates,
+            "target": target,
+            "convention": convention,
+        },
     )
+
+
+def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
+    """Whether the run goes through the compiled loop; refuses what that loop cannot do."""
+    check_choice(engine, "engine", ENGINES)
+    if engine == "reference":
+        return False
+    if engine == "auto":
+        small = mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0
+        return small and isinstance(density, Density) and compiles(rule)
+    obstacles = {
+        "takes the built-in densities and arrays; a callable density needs 'reference'": (
+            not isinstance(density, Density)
+        ),
+        "needs gamma below 1, it does not check that a policy ends; use 'reference'": (
+            mdp.gamma == 1.0
+        ),
+        "cannot compile this rule; use 'reference'": not compiles(rule),
+    }
+    for obstacle, stands in obstacles.items():
+        if stands:
+            raise InputError(f"engine 'compiled' {obstacle}")
+    return True
 
 
 def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
@@ -154,7 +167,8 @@ def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP
     size = 8 * count * mdp.n_states * (1 + len(record) * mdp.n_actions)
     if size > RECORD_LIMIT:
         raise InputError(
-            f"recording {count} times would take up to {size / 2**30:.0f} GiB; give fewer times in record_at"
+            f"recording {count} times would take up to {size / 2**30:.0f} GiB; "
+            "give fewer times in record_at"
         )
     return np.arange(count) if times is None else times
 

@@ -11,7 +11,7 @@ from jekyllhyde import plotting
 from jekyllhyde.errors import InputError
 from jekyllhyde.files import write_parquet
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 
 
 def label(run: PlanRun) -> str:

@@ -1,204 +1,186 @@
-"""The policy update U(theta, d) of Eq. (2) under the two parametrizations, one row (state) at a
-time.
+"""The policy update U(theta, d) of Eq. (2), by type: what theta is, and how it moves.
 
-    direct    pi = theta           theta(s, .) <- projection on the simplex of theta(s, .) + eta d(s) q(s, .)
-    softmax   pi ~ exp(theta)      theta(s, a) <- theta(s, a) + eta d(s) pi(a|s) (q(s, a) - v(s) + entropy(s, a))
+    direct    pi = theta       theta(s,.) <- projection of theta(s,.) + eta d(s) q(s,.)
+    softmax   pi ~ exp(theta)  theta(s,a) <- theta(s,a) + eta d(s) pi(a|s) (q(s,a) - v(s) + h(s,a))
 
-With entropy weight lam, `published` adds -lam log pi(a|s) as it stands; `centred` subtracts its
-mean under pi(.|s), which makes it the gradient of lam times the entropy. A row with eta d(s) = 0 is
-left as it is.
+h is the entropy term of weight lam: `published` adds -lam log pi(a|s) as it stands; `centred`
+subtracts its mean under pi(.|s), which makes it the gradient of lam times the entropy. A row with
+eta d(s) = 0 is left as it is.
+
+A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, which
+changes theta and pi at the places row .. row + width - 1 (see `simplex`), step being eta d(s):
+parametrization="file.py:Mine". theta starts as log pi, or as pi where the class says `direct =
+True`. A field `lam` takes the entropy weight, a field `centred` its form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numba.core.errors import NumbaError
 
-from jekyllhyde.jit import kernel, phase
+from jekyllhyde.errors import InputError, check_number
+from jekyllhyde.jit import by_type, kernel
+from jekyllhyde.registry import Choices
+from jekyllhyde.simplex import ONE, ZERO, Floats, Place, exponentials, project_in_place
 
-Floats = NDArray[np.float64]
-POWERS_OF_2 = np.ldexp(1.0, np.arange(-1075, 1))
-LEAST = -745.5  # exp of less is 0
-INVERSE_LOG_2, LOG_2_HIGH, LOG_2_LOW = (
-    1.4426950408889634,
-    6.93147180369123816490e-01,
-    1.90821492927058770002e-10,
-)
+PARAMETRIZATIONS = Choices("parametrization")
+update = by_type("update")
+improve_row = by_type("improve_row")
 
 
-@phase
-def project_row(x: Floats, s: int, work: Floats) -> None:
-    """Euclidean projection of the row x[s] [A] on the simplex, in place: max(x - tau, 0) with tau
-    such that it sums to 1.
+class Tables(NamedTuple):
+    """theta, pi, q [S*A]; v, step = eta d [S]; work [S*A] is scratch."""
 
-    The largest entries are taken one by one from a heap in `work` [A] until the next one would not
-    stay positive: O(A + k log A) for k positive entries. Two actions have a closed form.
-    """
-    n = x.shape[1]
-    if n == 2:
-        x[s, 0] = min(max(0.5 * (x[s, 0] - x[s, 1] + 1.0), 0.0), 1.0)
-        x[s, 1] = 1.0 - x[s, 0]
-        return
-    for i in range(n):
-        work[i] = x[s, i]
-    for i in range(n // 2 - 1, -1, -1):
-        sift_down(work, i, n)
-    top, total, tau = (
-        work[0],
-        0.0,
-        0.0,
-    )  # counted from the largest entry, so that huge entries keep their differences
-    for i in range(n):
-        largest = work[0] - top
-        total += largest
-        candidate = (total - 1.0) / (i + 1)
-        if largest <= candidate:
-            break
-        tau = candidate
-        work[0] = work[n - 1 - i]
-        sift_down(work, 0, n - 1 - i)
-    for i in range(n):
-        x[s, i] = max((x[s, i] - top) - tau, 0.0)
+    theta: Floats
+    pi: Floats
+    q: Floats
+    v: Floats
+    step: Floats
+    work: Floats
 
 
-@kernel
-def sift_down(heap: Floats, i: int, n: int) -> None:
-    """Let heap[i] sink until the n entries are a heap again, each at least as large as its two
-    children.
-    """
-    value = heap[i]
-    child = 2 * i + 1
-    while child < n:
-        if child + 1 < n and heap[child + 1] > heap[child]:
-            child += 1
-        if heap[child] <= value:
-            break
-        heap[i] = heap[child]
-        i = child
-        child = 2 * i + 1
-    heap[i] = value
+@PARAMETRIZATIONS.register
+class Direct(NamedTuple):
+    """theta is pi: a step along q, projected on the simplex."""
+
+    @property
+    def direct(self) -> bool:
+        """Whether theta starts as pi."""
+        return True
+
+    def update(self, tables: Tables) -> None:
+        """One update of all rows; theta and pi are the same array."""
+        _, pi, q, _, step, work = tables
+        width = Place(len(pi) // len(step))
+        for s in range(len(step)):
+            weight, row = step[s], Place(s) * width
+            if weight != 0.0:
+                for i in range(row, row + width):
+                    pi[i] += weight * q[i]
+                project_in_place(pi, row, width, work, ZERO)
 
 
-@phase
-def direct_update(
-    theta: Floats,
-    pi: Floats,
-    q: Floats,
-    v: Floats,
-    step: Floats,
-    lam: float,
-    centred: bool,
-    work: Floats,
-) -> None:
-    """One update of all rows under the direct parametrization, where theta is pi; `step` [S] is eta
-    d, `work` [A] is scratch.
-    """
-    n_states, n_actions = pi.shape
-    for s in range(n_states):
-        weight = step[s]
-        if weight != 0.0:
-            for a in range(n_actions):
-                pi[s, a] += weight * q[s, a]
-            project_row(pi, s, work)
+@PARAMETRIZATIONS.register
+class Softmax(NamedTuple):
+    """pi ~ exp(theta): a step along the gradient, with an entropy term of weight lam."""
+
+    lam: float = 0.0
+    centred: bool = False
+
+    def update(self, tables: Tables) -> None:
+        """One update of all rows.
+
+        Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is
+        unchanged. The exponentials of all rows are taken at once.
+        """
+        theta, pi, q, v, step, work = tables
+        width = Place(len(pi) // len(step))
+        for s in range(len(step)):
+            weight, row = step[s], Place(s) * width
+            if weight != 0.0:
+                if self.lam != 0.0:
+                    add_entropy(theta, pi, row, width, weight * self.lam, self.centred)
+                for i in range(row, row + width):
+                    theta[i] += weight * pi[i] * (q[i] - v[s])
+                top = theta[row]
+                for i in range(row + ONE, row + width):
+                    top = max(top, theta[i])
+                for i in range(row, row + width):
+                    theta[i] -= top
+        exponentials(theta, work)
+        for s in range(len(step)):
+            if step[s] != 0.0:
+                row, total = Place(s) * width, 0.0
+                for i in range(row, row + width):
+                    total += work[i]
+                inverse = 1.0 / total
+                for i in range(row, row + width):
+                    pi[i] = work[i] * inverse
 
 
-@phase
-def softmax_update(
-    theta: Floats,
-    pi: Floats,
-    q: Floats,
-    v: Floats,
-    step: Floats,
-    lam: float,
-    centred: bool,
-    work: Floats,
-) -> None:
-    """One update of all rows under the softmax parametrization; `step` [S] is eta d, `work` [S*A]
-    is scratch.
+class ByRows(NamedTuple):
+    """A rule of the user's own, applied to one row after the other."""
 
-    Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is unchanged.
-    """
-    n_states, n_actions = pi.shape
-    for s in range(n_states):
-        weight = step[s]
-        if weight != 0.0:
-            if lam != 0.0:
-                add_entropy(theta, pi, s, weight * lam, centred)
-            for a in range(n_actions):
-                theta[s, a] += weight * pi[s, a] * (q[s, a] - v[s])
-            top = theta[s, 0]
-            for a in range(1, n_actions):
-                top = max(top, theta[s, a])
-            for a in range(n_actions):
-                theta[s, a] -= top
-    exponentials(theta.reshape(n_states * n_actions), work)
-    for s in range(n_states):
-        if step[s] != 0.0:
-            total = 0.0
-            for a in range(n_actions):
-                total += work[s * n_actions + a]
-            inverse = 1.0 / total
-            for a in range(n_actions):
-                pi[s, a] = work[s * n_actions + a] * inverse
+    rule: Any
+
+    def update(self, tables: Tables) -> None:
+        """One update of all rows."""
+        theta, pi, q, _, step, _ = tables
+        width = Place(len(pi) // len(step))
+        for s in range(len(step)):
+            if step[s] != 0.0:
+                improve_row(self.rule, theta, pi, q, Place(s) * width, width, step[s])
 
 
 @kernel
-def add_entropy(theta: Floats, pi: Floats, s: int, weight: float, centred: bool) -> None:
+def add_entropy(
+    theta: Floats, pi: Floats, row: Place, width: Place, weight: float, centred: bool
+) -> None:
     """Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`;
     0 log 0 is 0.
     """
-    n_actions = pi.shape[1]
     mean = 0.0
     if centred:
-        for a in range(n_actions):
-            if pi[s, a] > 0.0:
-                mean -= pi[s, a] * np.log(pi[s, a])
-    for a in range(n_actions):
-        if pi[s, a] > 0.0:
-            theta[s, a] += weight * pi[s, a] * (-np.log(pi[s, a]) - mean)
+        for i in range(row, row + width):
+            if pi[i] > 0.0:
+                mean -= pi[i] * math.log(pi[i])
+    for i in range(row, row + width):
+        if pi[i] > 0.0:
+            theta[i] += weight * pi[i] * (-math.log(pi[i]) - mean)
 
 
 @kernel
-def exponentials(x: Floats, out: Floats) -> None:
-    """Set out = exp(x) for x <= 0, to one unit in the last place; vectorized, and the same bits
-    whatever the C library.
+def update_tables(rule: Any, tables: Tables) -> None:
+    """The update as a kernel, for the loop that is not compiled."""
+    update(rule, tables)
 
-    x = k log 2 + r with |r| <= log(2)/2, and exp(x) = 2^k (1 + r + r^2/2 + ... + r^13/13!).
+
+def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, str]:
+    """The rule with its settings, and how it is written down."""
+    record = PARAMETRIZATIONS.make(parametrization)
+    if not (hasattr(record, "update") or hasattr(record, "improve_row")):
+        raise InputError(
+            f"parametrization is {record!r}; a rule of your own has a method improve_row"
+        )
+    name, fields = PARAMETRIZATIONS.spell(record), getattr(record, "_fields", ())
+    lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
+    if "lam" in fields:
+        record = record._replace(lam=lam or float(record.lam))
+    elif lam > 0:
+        raise InputError(
+            f'lam is given, but the {name} parametrization has no entropy term; use "softmax"'
+        )
+    if "centred" in fields and convention == "paper":
+        record = record._replace(centred=True)
+    return record if hasattr(record, "update") else ByRows(record), name
+
+
+def is_direct(rule: Any) -> bool:
+    """Whether theta is the policy itself, not its logarithm."""
+    return getattr(rule.rule if isinstance(rule, ByRows) else rule, "direct", False)
+
+
+def compiles(rule: Any) -> bool:
+    """Whether a rule can be compiled; the built-in ones can."""
+    if not isinstance(rule, ByRows):
+        return True
+    row = np.full(2, 0.5)
+    try:
+        update_tables(rule, Tables(row, row, row, np.zeros(1), np.zeros(1), np.empty(2)))
+    except NumbaError:
+        return False
+    return True
+
+
+def theta_of(rule: Any, pi: Floats) -> Floats:
+    """A theta whose policy is `pi` [S, A]: pi itself (`Direct`: the same array, which it updates
+    once), or log pi shifted so that each row's maximum is 0.
     """
-    for i in range(len(x)):
-        y = min(x[i], 0.0) if x[i] > LEAST else LEAST  # a NaN too, so that the table is never left
-        k = np.floor(y * INVERSE_LOG_2 + 0.5)
-        r = (y - k * LOG_2_HIGH) - k * LOG_2_LOW
-        p = 1.0 / 6227020800.0
-        p = p * r + 1.0 / 479001600.0
-        p = p * r + 1.0 / 39916800.0
-        p = p * r + 1.0 / 3628800.0
-        p = p * r + 1.0 / 362880.0
-        p = p * r + 1.0 / 40320.0
-        p = p * r + 1.0 / 5040.0
-        p = p * r + 1.0 / 720.0
-        p = p * r + 1.0 / 120.0
-        p = p * r + 1.0 / 24.0
-        p = p * r + 1.0 / 6.0
-        p = p * r + 0.5
-        p = p * r + 1.0
-        p = p * r + 1.0
-        out[i] = p * POWERS_OF_2[np.uint64(k + 1075.0)]
-
-
-Update = Callable[[Floats, Floats, Floats, Floats, Floats, float, bool, Floats], None]
-
-PARAMETRIZATIONS: dict[str, Update] = {"direct": direct_update, "softmax": softmax_update}
-
-
-def theta_of(parametrization: str, pi: Floats) -> Floats:
-    """A theta whose policy is `pi`: pi itself, the same array, or log pi shifted so that each row's
-    maximum is 0.
-    """
-    if parametrization == "direct":
-        return pi
+    if is_direct(rule):
+        return pi if isinstance(rule, Direct) else pi.copy()
     with np.errstate(divide="ignore"):
         theta = np.log(pi)
     return theta - theta.max(axis=1, keepdims=True)

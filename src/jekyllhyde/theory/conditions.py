@@ -28,7 +28,7 @@ import numpy as np
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import PARAMETRIZATIONS
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.theory.graph import Mask, optimal_actions, support

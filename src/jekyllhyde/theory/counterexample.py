@@ -25,7 +25,7 @@ from scipy.special import zeta
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.schedule import ScheduleLike, positive
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jekyllhyde.errors import InputError, check_count
-from jekyllhyde.planning.updates import direct_update
+from jekyllhyde.simplex import Place, project_row
 
 
 @dataclass(frozen=True)
@@ -35,29 +35,22 @@ def projection_lemma(x: ArrayLike, y: ArrayLike, k: int) -> ProjectionLemma:
     point, push = np.array(x, dtype=np.float64), np.array(y, dtype=np.float64)
     if point.ndim != 1 or point.shape != push.shape or not 0 < check_count(k, "k", 1) < len(point):
         raise InputError(
-            f"x {point.shape}, y {push.shape} and k = {k} do not fit: x and y are [n] with 0 < k < n"
+            f"x {point.shape}, y {push.shape} and k = {k} do not fit: "
+            "x and y are [n] with 0 < k < n"
         )
     if not ((point >= 0).all() and abs(point.sum() - 1.0) <= 1e-9 and np.isfinite(push).all()):
         raise InputError("x must be a distribution and y finite")
     alpha, beta = push[:k].min(), push[k:].max()
     if not alpha > beta:
         raise InputError(
-            f"the first {k} entries of y must exceed the others; the smallest is {alpha:g}, the largest other {beta:g}"
+            f"the first {k} entries of y must exceed the others; "
+            f"the smallest is {alpha:g}, the largest other {beta:g}"
         )
-    projected = point[None].copy()
-    direct_update(
-        point[None].copy(),
-        projected,
-        push[None],
-        np.zeros(1),
-        np.ones(1),
-        0.0,
-        False,
-        np.empty(len(point)),
-    )
+    projected = point + push
+    project_row(projected.copy(), projected, Place(0), Place(len(point)))
     before = float(point[:k].sum())
     return ProjectionLemma(
         before=before,
-        after=float(projected[0, :k].sum()),
+        after=float(projected[:k].sum()),
         bound=min(1.0, before + float(alpha - beta) / 2.0),
     )

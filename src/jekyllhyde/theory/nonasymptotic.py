@@ -24,7 +24,7 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import density_range, least_start, some_records, uniqueness
 from jekyllhyde.theory.theorems import require
 

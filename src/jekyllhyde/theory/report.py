@@ -13,7 +13,7 @@ import numpy as np
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import (
     MARGIN,
     Growth,

@@ -31,7 +31,7 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import some_records, uniqueness
 from jekyllhyde.theory.graph import Mask, carry_maximum, edges, optimal_actions, support
 from jekyllhyde.theory.theorems import ROUNDING, first_for_good, require

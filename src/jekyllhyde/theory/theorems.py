@@ -18,7 +18,7 @@ import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.planning.run import PlanRun
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import some_records
 from jekyllhyde.theory.graph import Mask, optimal_actions
 

@@ -9,8 +9,6 @@ the same checks as a user's own P and r.
 from __future__ import annotations
 
 import io
-import os
-import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from numpy.lib import format as npy
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
+from jekyllhyde.files import write_npz
 from jekyllhyde.mdp.finite import FiniteMDP
 
 FORMAT, VERSION = "jekyllhyde.FiniteMDP", 1
@@ -38,10 +37,7 @@ SCALARS = ("format", "version", "gamma", "name")
 
 
 def save(mdp: FiniteMDP, path: str | Path) -> None:
-    """Write `mdp` to `path`: to a temporary file beside it first, so that a failure leaves what was
-    there as it was.
-    """
-    path = Path(path)
+    """Write `mdp` to `path`."""
     arrays = {
         "format": np.array(FORMAT),
         "version": np.array(VERSION),
@@ -55,19 +51,7 @@ def save(mdp: FiniteMDP, path: str | Path) -> None:
         "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
         "name": np.array(str(mdp.name)),
     }
-    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise InputError(f"cannot write the MDP file {path}: {error.strerror or error}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_npz(Path(path), arrays)
 
 
 def load(path: str | Path) -> FiniteMDP:
@@ -95,12 +79,13 @@ def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
     """The arrays by name; the format and version are looked at first."""
     if "format" not in (names := {Path(name).stem for name in archive.namelist()}):
         raise InputError("it is an archive of something else")
-    if (found := str(_member(archive, "format", "U"))) != FORMAT:
-        raise InputError(f"its format is {found!r}, not {FORMAT!r}")
+    if (written := str(_member(archive, "format", "U"))) != FORMAT:
+        raise InputError(f"its format is {written!r}, not {FORMAT!r}")
     if (version := int(_member(archive, "version", "iu"))) != VERSION:
         age = "a newer" if version > VERSION else "an unknown"
         raise InputError(
-            f"it was written in {age} format, version {version}; this library reads version {VERSION}"
+            f"it was written in {age} format, version {version}; "
+            f"this library reads version {VERSION}"
         )
     if missing := sorted(KINDS.keys() - names):
         raise InputError(f"it lacks {', '.join(missing)}")
@@ -125,7 +110,8 @@ def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Any:
     count = shape[0] if shape else 1
     if count * dtype.itemsize != len(raw) - stream.tell():
         raise InputError(
-            f"{name} declares {count} entries of {dtype}, but holds {len(raw) - stream.tell()} bytes"
+            f"{name} declares {count} entries of {dtype}, "
+            f"but holds {len(raw) - stream.tell()} bytes"
         )
     array = np.frombuffer(raw, dtype, count, stream.tell()) if count else np.zeros(0, dtype)
     return array if shape else array[0]
@@ -137,7 +123,8 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
     indptr, indices = arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int64)
     if n == 0 or len(indptr) < 2 or (len(indptr) - 1) % n or len(J_low) > 1:
         raise InputError(
-            f"its arrays disagree: {len(indptr)} row pointers, {n} states, {len(J_low)} reference returns"
+            f"its arrays disagree: {len(indptr)} row pointers, {n} states, "
+            f"{len(J_low)} reference returns"
         )
     if (
         indptr[0] != 0
@@ -153,7 +140,8 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
         (np.diff(indices) <= 0) & ~starts_row[1:-1]
     ).any():
         raise InputError(
-            f"its successors must be states from 0 to {n - 1}, in increasing order for each state and action"
+            f"its successors must be states from 0 to {n - 1}, in increasing order for each "
+            "state and action"
         )
     shape = (len(indptr) - 1, n)
     P, r = (
