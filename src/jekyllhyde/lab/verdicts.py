@@ -14,14 +14,11 @@ word holds partly if it does so in half of the cases. A run has found the optima
 and has solved the problem above 0.95, the paper's marks.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.lab.estimates import FEWEST, Estimate, Untestable, exactly
+from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, exactly, require
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.time_estimates import ABOUT
 
 FOUND, SOLVED = 0.5, 0.95
 ALIKE, MUCH, SLIGHT, EQUAL = 1.1, 2.0, 1.5, 0.01
@@ -30,8 +27,7 @@ Part = bool | None
 
 def verdict(*parts: Part) -> str:
     """All True, all False, or something between."""
-    if not parts:
-        raise Untestable("there is nothing to compare")
+    require(parts, "there is nothing to compare")
     if all(parts):
         return "supported"
     return "partly" if any(part or part is None for part in parts) else "contradicted"

@@ -2,26 +2,24 @@
 zoomed); what the paper says about it, in our words, is from Section 4.3.
 """
 
-from __future__ import annotations
-
-import numpy as np
-from numpy.typing import NDArray
-
-from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, show
-from jekyllhyde.lab.estimates import at, gap_ratio, label_of, mean, runs_of, share
-from jekyllhyde.lab.figures.shared_claims import (
-    all_above,
+from jekyllhyde.lab.claim_tests import (
+    Measured,
+    compare,
     crosses_sooner,
+    each,
+    each_pair,
+    end_means,
     ends_higher,
-    mean_above,
-    mean_below,
-    none_above,
+    listing,
+    runs_above,
+    show,
 )
+from jekyllhyde.lab.estimates import Bools, gap_ratio, half_and_end, label_of, mean, share
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
+    BRIEF,
     BY_ENTROPY,
     BY_O,
-    FAST,
     JEKYLL_HYDE_4,
     JH,
     LASTING,
@@ -34,83 +32,87 @@ from jekyllhyde.lab.figures.shared_experiments import (
     UCB_4,
     UNDIVIDED,
     chain_curves,
+    curve_panel,
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, Part, above, below
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)
-BY_EPSILON = tuple(zip(FAST, LASTING, strict=True))
-VANILLA = tuple((a, b) for a in FAST for b in PLAIN)
+BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
+VANILLA = tuple((a, b) for a in BRIEF for b in PLAIN)
 
 
-def _above_half_time(curves: Curves, tag: str) -> NDArray[np.bool_]:
-    half = at(curves, curves.x[-1] / 2)
-    samples = runs_of(curves, tag)[0]
-    return samples[:, -1] > samples[:, half]
+def _above_half_time(curves: Curves, tag: str) -> Bools:
+    half, end = half_and_end(curves, tag).T
+    return end > half
 
 
-def _eventually(curves: Curves) -> tuple[list[Part], str]:
-    """Above 0.95 is there; still rising over the second half is halfway, since the end is not
-    seen.
-    """
-    parts, texts = list[Part](), []
-    for tag in (UCB_1, UCB_01):
-        end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
-        parts.append(True if above(end, SOLVED) else False if above(rise, 0.5) is False else None)
-        texts.append(
-            f"{label_of(curves, tag)} {end} at the end, "
-            f"share of runs above their return at half time {rise}"
-        )
-    return parts, "; ".join(texts)
+def _eventually(curves: Curves, tag: str) -> Measured:
+    # Above 0.95 is there; still rising over the second half is halfway, since the end is not seen.
+    end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
+    part = True if above(end, SOLVED) else False if above(rise, 0.5) is False else None
+    words = f"{end} at the end, share of runs above their return at half time {rise}"
+    return [part], f"{label_of(curves, tag)} {words}"
 
 
-CLAIMS = {
-    "2a": claims(
-        100_000,
+PANELS = (
+    curve_panel(
+        "2a",
+        ON_THE_CHAIN,
+        chain_curves,
         (
             "2a-on-policy",
             "On-policy updates, with entropy or without, cannot solve the chain.",
-            none_above(FOUND, BASELINES),
+            runs_above(none, FOUND, BASELINES),
         ),
-        ("2a-ucb", "PG with a strong UCB bonus (nu=1) solves it.", all_above(FOUND, (UCB_1,))),
+        (
+            "2a-ucb",
+            "PG with a strong UCB bonus (nu=1) solves it.",
+            runs_above(every, FOUND, (UCB_1,)),
+        ),
         (
             "2a-ucb-only",
             "nu=1 is the only on-policy setting that does: smaller bonuses fail.",
-            none_above(FOUND, (UCB_01, UCB_001)),
+            runs_above(none, FOUND, (UCB_01, UCB_001)),
         ),
-        ("2a-jh", "Every J&H variant solves it.", all_above(FOUND, JH)),
+        ("2a-jh", "Every J&H variant solves it.", runs_above(every, FOUND, JH)),
         (
             "2a-half",
             "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).",
             crosses_sooner(FOUND, BY_O),
         ),
-        ("2a-sufficient", "eps=100/t explores enough.", mean_above(SOLVED, FAST)),
+        ("2a-sufficient", "eps=100/t explores enough.", end_means(above, SOLVED, BRIEF)),
         (
             "2a-asymptotic",
             "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).",
             ends_higher(BY_EPSILON),
         ),
     ),
-    "2b": claims(
-        100_000,
+    curve_panel(
+        "2b",
+        ON_RANDOM_MDPS,
+        random_curves,
         (
             "2b-solve",
             "All algorithms but those with a large UCB bonus solve random MDPs.",
-            mean_above(SOLVED, (*JH, *BASELINES, UCB_001)),
+            end_means(above, SOLVED, (*JH, *BASELINES, UCB_001)),
         ),
         (
             "2b-ucb",
             "UCB with nu 0.1 or 1 explores too much to solve random MDPs in time "
             "(published setting batch=1).",
-            mean_below(SOLVED, (UCB_1, UCB_01)),
+            end_means(below, SOLVED, (UCB_1, UCB_01)),
             show("beside them: {}", each(mean, tags(UCB_4))),
         ),
-        ("2b-eventually", "They eventually will.", _eventually),
+        ("2b-eventually", "They eventually will.", listing("{}", _eventually, (UCB_1, UCB_01))),
+        ylim=(-0.25, 1.02),
     ),
-    "2c": claims(
-        100_000,
+    curve_panel(
+        "2c",
+        f"{ON_RANDOM_MDPS}, zoomed",
+        random_curves,
         (
             "2c-bias",
             "Entropy regularization incurs a bias.",
@@ -133,27 +135,7 @@ CLAIMS = {
             "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.",
             ends_higher(BY_EPSILON),
         ),
-    ),
-}
-
-_ZOOMED = tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED)
-PANELS = (
-    Panel("2a", ON_THE_CHAIN, chain_curves, "trajectories", claims=CLAIMS["2a"]),
-    Panel(
-        "2b",
-        ON_RANDOM_MDPS,
-        random_curves,
-        "trajectories",
-        ylim=(-0.25, 1.02),
-        claims=CLAIMS["2b"],
-    ),
-    Panel(
-        "2c",
-        f"{ON_RANDOM_MDPS}, zoomed",
-        random_curves,
-        "trajectories",
-        series=_ZOOMED,
+        series=tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED),
         ylim=(0.9, 1.002),
-        claims=CLAIMS["2c"],
     ),
 )

@@ -3,96 +3,61 @@
 What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
-    claims,
-    compare,
-    each,
-    holds,
-    join,
-    say,
-    show,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
-    LAST,
-    Estimate,
-    Untestable,
-    crossing,
-    end,
-    exactly,
-    label_of,
-    mean_over_runs,
-)
-from jekyllhyde.lab.figures.chain_planning import (
-    C4,
-    CONSTANT,
-    HALF,
-    ON_POLICY,
-    QUICKLY,
+from jekyllhyde.lab.claim_tests import Measured, compare, each, holds, join, say, show, untestable
+from jekyllhyde.lab.estimates import average, crossing, exactly, label_of, largest, require, solved
+from jekyllhyde.lab.figures import chain_planning as chain
+from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
+from jekyllhyde.lab.figures.shared_experiments import (
+    BETAS,
+    DIRECT,
+    O_HALF,
+    O_T,
+    PLANNED_PLAIN,
+    SIZES,
     UNIFORM,
-    chain_panel,
-    constant_is_better,
-    constant_scales,
-    curve,
-    fruit,
-    half_at_25,
-    lasting_reach,
-    reliable,
-    seven_is_too_many,
-    ten_times_smaller,
-    tight_is_long,
-    times,
-    weak_is_stuck,
-    weight_is_speed,
 )
-from jekyllhyde.lab.figures.shared_experiments import BETAS, DIRECT, PLAN, SIZES
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.time_estimates import largest, solved, time_at
 from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
 
 OPTIMAL = 1 - 1e-10
-ETAS = {"from": 0.01, "to": 100, "per_decade": 10}
-STATES = 10
 
 
-def _settled(curves: Curves, tag: str) -> Estimate:
-    """When the return is within 0.01 of where it ends, for good."""
-    y = mean_over_runs(curves, tag)
+def _settled(curves: Curves, tag: str) -> float:
+    # When the return is within 0.01 of where it ends, for good.
+    y = average(curves, tag)
     away = np.flatnonzero(np.abs(y - y[-1]) > 0.01)
-    return exactly(curves.x[min(away[-1] + 1, len(y) - 1) if len(away) else 0])
+    return float(curves.x[min(away[-1] + 1, len(y) - 1) if len(away) else 0])
 
 
 def _first_to_find(curves: Curves) -> float:
     return min(float(crossing(curves, tag, FOUND).mean()) for tag in C4)
 
 
-def _fast_once_found(curves: Curves) -> tuple[list[Part], str]:
-    """Fast: from 0.5 to the optimum in less time than from the start to 0.5."""
-    parts, spans = list[Part](), {}
-    for tag in C4:
-        y = mean_over_runs(curves, tag)
-        if y[-1] > OPTIMAL:
-            start, done = (float(curves.x[np.argmax(y > level)]) for level in (FOUND, OPTIMAL))
-            spans[label_of(curves, tag)] = f"{start:g} then {done - start:g}"
-            parts.append(done - start < start)
-    if not parts:
-        raise Untestable("no series reaches the optimum")
+def _fast_once_found(curves: Curves) -> Measured:
+    # Fast: from 0.5 to the optimum in less time than from the start to 0.5.
+    returns = {label_of(curves, tag): average(curves, tag) for tag in C4}
+    times = {
+        label: [float(curves.x[np.argmax(y > level)]) for level in (FOUND, OPTIMAL)]
+        for label, y in returns.items()
+        if y[-1] > OPTIMAL
+    }
+    require(times, "no series reaches the optimum")
+    spans = {label: f"{start:g} then {done - start:g}" for label, (start, done) in times.items()}
+    parts: list[Part] = [done - start < start for start, done in times.values()]
     return parts, f"updates to 0.5, then to the optimum: {say(spans)}"
 
 
-def _exponential(curves: Curves) -> tuple[list[Part], str]:
-    """Is log time closer to a line in |S| than in log |S|, with less than half the residual?"""
-    there = solved(curves, QUICKLY)
-    if there.sum() < 4:
-        raise Untestable(
-            f"o=10/t solves {there.sum()} of these chains; "
-            "four are needed to tell exponential growth from a power"
-        )
-    y = np.log(np.maximum(mean_over_runs(curves, QUICKLY)[there], 1.0))
+def _exponential(curves: Curves) -> Measured:
+    # Is log time closer to a line in |S| than in log |S|, with less than half the residual?
+    there = solved(curves, O_T)
+    require(
+        there.sum() >= 4,
+        f"o=10/t solves {there.sum()} of these chains; "
+        "four are needed to tell exponential growth from a power",
+    )
+    y = np.log(np.maximum(average(curves, O_T)[there], 1.0))
     sizes = curves.x[there]
     exponential, power = (
         float(np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)))
@@ -103,56 +68,60 @@ def _exponential(curves: Curves) -> tuple[list[Part], str]:
     return [part], f"residual of the log time over {len(sizes)} sizes: {residuals}"
 
 
-def _share_from_smallest(curves: Curves, tag: str) -> Estimate:
+def _share_from_smallest(curves: Curves, tag: str) -> float:
     there = solved(curves, tag)
     reach = curves.x >= curves.x[there].min(initial=np.inf)
-    return exactly(there[reach].mean() if reach.any() else 0.0)
-
-
-def _largest_rise(curves: Curves, tag: str) -> Estimate:
-    return exactly(np.diff(mean_over_runs(curves, tag)).max())
+    return float(there[reach].mean()) if reach.any() else 0.0
 
 
 _SENSITIVE = join(  # whether they succeed depends on x: solved at the low end, not at the high end
     holds(
         lambda curves: [
             part
-            for tag in ON_POLICY
+            for tag in PLANNED_PLAIN
             for part in (solved(curves, tag)[0], not solved(curves, tag)[-1])
         ]
     ),
     show(
-        "largest {xlabel} solved on-policy: {}, of {first:g} to {last:g}", each(largest, ON_POLICY)
+        "largest {xlabel} solved on-policy: {}, of {first:g} to {last:g}",
+        each(largest, PLANNED_PLAIN),
     ),
 )
 
-CLAIMS = {
-    "5a": claims(
-        999,
-        ("5a-fruit", "On-policy updates converge to the low-hanging fruit.", fruit),
+PANELS = (
+    chain_panel(
+        "5a",
+        "|S|=10, beta=0.95, direct, eta=1",
+        {**DIRECT, "updates": 999},
+        {},
+        ("5a-fruit", "On-policy updates converge to the low-hanging fruit.", chain.fruit),
         (
             "5a-fast",
             "They do so very fast.",
             compare(
                 "updates until on-policy returns stay within 0.01 of their end: {}",
-                each(_settled, ON_POLICY),
+                each(_settled, PLANNED_PLAIN),
                 below,
                 _first_to_find,
             ),
             lambda curves: ([], f"first to find the optimum: {_first_to_find(curves):g}"),
         ),
-        ("5a-strong", "With enough off-policiness the optimal policy is found.", lasting_reach),
+        (
+            "5a-strong",
+            "With enough off-policiness the optimal policy is found.",
+            chain.lasting_reach,
+        ),
         (
             "5a-tight",
             "o=10/t satisfies C4 and still stays on the low-hanging fruit for long.",
-            weak_is_stuck,
+            chain.weak_is_stuck,
         ),
         (
             "5a-exact",
             "Once found, the optimum is met exactly (Theorem 3).",
             compare(
                 "distance to the optimum at the end: {}",
-                each(lambda curves, tag: exactly(1.0 - end(curves, tag).y), (UNIFORM, HALF)),
+                each(lambda curves, tag: 1.0 - end(curves, tag), (UNIFORM, O_HALF)),
                 near,
                 0.0,
                 1e-10,
@@ -164,9 +133,16 @@ CLAIMS = {
             _fast_once_found,
         ),
     ),
-    "5b": claims(
-        15_000,
-        ("5b-seven", "On-policy updates fail on chains of 7 states or more.", seven_is_too_many),
+    chain_panel(
+        "5b",
+        "beta=0.95, direct, eta=1",
+        DIRECT,
+        {"n_states": SIZES},
+        (
+            "5b-seven",
+            "On-policy updates fail on chains of 7 states or more.",
+            chain.seven_is_too_many,
+        ),
         (
             "5b-never",
             "They will never leave the suboptimal policy.",
@@ -175,11 +151,19 @@ CLAIMS = {
         (
             "5b-scales",
             "Partly off-policy updates solve chains of 25 states with beta 0.95.",
-            constant_scales,
+            chain.constant_scales,
         ),
-        ("5b-half", "o=0.5 converges fast with beta 0.95 and 25 states.", half_at_25),
-        ("5b-weight", "Convergence is faster as the uniform density weighs more.", weight_is_speed),
-        ("5b-tight", "When C4 holds only tightly (o=10/t) it can take very long.", tight_is_long),
+        ("5b-half", "o=0.5 converges fast with beta 0.95 and 25 states.", chain.half_at_25),
+        (
+            "5b-weight",
+            "Convergence is faster as the uniform density weighs more.",
+            chain.weight_is_speed,
+        ),
+        (
+            "5b-tight",
+            "When C4 holds only tightly (o=10/t) it can take very long.",
+            chain.tight_is_long,
+        ),
         (
             "5b-exponential",
             "With o=10/t the time is possibly exponential in the chain's length.",
@@ -188,32 +172,39 @@ CLAIMS = {
         (
             "5b-constant",
             "A constant off-policiness is preferable to a decaying one.",
-            constant_is_better,
+            chain.constant_is_better,
         ),
         ("5b-sensitive", "On-policy updates are sensitive to the size of the chain.", _SENSITIVE),
     ),
-    "5c": claims(
-        15_000,
+    chain_panel(
+        "5c",
+        "|S|=15, direct, eta=1",
+        DIRECT,
+        {"beta": BETAS},
         (
             "5c-beta",
             "At |S|=15 on-policy updates fail even with the fruit ten times below the optimum.",
-            ten_times_smaller,
+            chain.ten_times_smaller,
         ),
         ("5c-sensitive", "On-policy updates are sensitive to beta.", _SENSITIVE),
         (
             "5c-reliable",
             "Updates that meet the density requirement reliably find the optimum, whatever beta.",
-            reliable,
+            chain.reliable,
         ),
+        n=15,
     ),
-    "5d": claims(
-        15_000,
+    chain_panel(
+        "5d",
+        "|S|=10, beta=0.5, direct",
+        DIRECT,
+        {"eta": {"from": 0.01, "to": 100, "per_decade": 10}},
         (
             "5d-ability",
             "The step size does not change whether on-policy updates find the optimum.",
             compare(
                 "share solved among step sizes from the smallest that solves: {}",
-                each(_share_from_smallest, ON_POLICY),
+                each(_share_from_smallest, PLANNED_PLAIN),
                 lambda share: share.y in (0.0, 1.0),
             ),
         ),
@@ -222,7 +213,7 @@ CLAIMS = {
             "A larger step size is faster.",
             compare(
                 "largest increase of the time along eta: {}",
-                each(_largest_rise, CONSTANT),
+                each(lambda curves, tag: np.diff(average(curves, tag)).max(), CONSTANT),
                 lambda rise: rise.y <= 0,
             ),
         ),
@@ -230,9 +221,9 @@ CLAIMS = {
             "5d-infinite",
             "An infinite step size makes the update a step of policy iteration.",
             compare(  # which needs at most one improvement per state
-                f"updates at eta={{last:g}}: {{}}; policy iteration needs at most {STATES}",
-                each(time_at, C4, LAST),
-                lambda time: time.y <= STATES or None,
+                "updates at eta={last:g}: {}; policy iteration needs at most 10",
+                each(lambda curves, tag: average(curves, tag)[-1], C4),
+                lambda time: time.y <= 10 or None,
             ),
         ),
         (
@@ -240,16 +231,6 @@ CLAIMS = {
             "With beta 0.7 on-policy updates find the optimum for no step size.",
             untestable("the panel's beta is 0.5"),
         ),
+        beta=0.5,
     ),
-}
-
-a = curve("fig5a", PLAN, 999, DIRECT)
-b = times("fig5b", PLAN, DIRECT, {"n_states": SIZES})
-c = times("fig5c", PLAN, DIRECT, {"beta": BETAS}, n=15)
-d = times("fig5d", PLAN, DIRECT, {"eta": ETAS}, n=STATES, beta=0.5)
-PANELS = (
-    chain_panel(a, "|S|=10, beta=0.95, direct, eta=1", "updates", CLAIMS["5a"]),
-    chain_panel(b, "beta=0.95, direct, eta=1", "|S|", CLAIMS["5b"]),
-    chain_panel(c, "|S|=15, direct, eta=1", "beta", CLAIMS["5c"]),
-    chain_panel(d, "|S|=10, beta=0.5, direct", "eta", CLAIMS["5d"]),
 )

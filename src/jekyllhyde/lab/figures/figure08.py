@@ -4,47 +4,49 @@
 What the paper says about it, in our words, is from Appendix E.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import LAST_ONLY, claims, compare, each, each_pair, show, single
+from jekyllhyde.lab.claim_tests import (
+    compare,
+    crosses_sooner,
+    each,
+    each_pair,
+    end_means,
+    o_matters_more,
+    runs_above,
+    show,
+    single,
+)
 from jekyllhyde.lab.estimates import (
+    LAST,
     Estimate,
+    Floats,
     crossing,
-    ends_of,
     gap_ratio,
     mean,
     of_means,
     runs_of,
-)
-from jekyllhyde.lab.figures.shared_claims import (
-    all_above,
-    crosses_sooner,
-    factors,
-    mean_above,
-    none_above,
+    values_at,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
+    BRIEF,
     BY_O,
-    FAST,
     JH,
     LASTING,
     ON_THE_CHAIN,
     chain_curves,
+    curve_panel,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, much_above
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, every, much_above, none
 
 
 def _lead(curves: Curves) -> Estimate:
-    n = len(JH)
     return of_means(
         curves,
-        lambda *m: (np.min(m[:n], axis=0) - np.max(m[n:], axis=0))[..., 0],
-        *ends_of(curves, *JH, *BASELINES),
+        lambda *m: (np.min(m[:4], axis=0) - np.max(m[4:], axis=0))[..., 0],
+        *values_at(curves, LAST, *JH, *BASELINES),
     )
 
 
@@ -58,9 +60,11 @@ def _logs(*m: Floats) -> tuple[Floats, Floats]:
     return np.abs((c + d) - (a + b)) / 2, np.abs((b + d) - (a + c)) / 2
 
 
-CLAIMS = {
-    "8a": claims(
-        100_000,
+PANELS = (
+    curve_panel(
+        "8a",
+        f"{ON_THE_CHAIN}, global",
+        chain_curves,
         (
             "8a-better",
             "J&H performs much better than on-policy updates.",
@@ -71,12 +75,12 @@ CLAIMS = {
         (
             "8a-all-runs",
             "All variants of J&H find the optimal policy in all runs.",
-            all_above(FOUND, JH),
+            runs_above(every, FOUND, JH),
         ),
         (
             "8a-on-policy",
             "On-policy updates, with entropy or without, never do.",
-            none_above(FOUND, BASELINES),
+            runs_above(none, FOUND, BASELINES),
         ),
         (
             "8a-off-policy",
@@ -86,13 +90,7 @@ CLAIMS = {
         (
             "8a-o-matters",
             "Off-policiness matters more for speed than the exploration schedule.",
-            compare(
-                "factor in the mean time to 0.5: {}",
-                factors(_times_to_the_optimum, _logs),
-                above,
-                1.0,
-                deciding=LAST_ONLY,
-            ),
+            o_matters_more("factor in the mean time to 0.5: {}", _times_to_the_optimum, _logs),
         ),
         (
             "8a-eps",
@@ -100,39 +98,28 @@ CLAIMS = {
             "from coming close to the optimum.",
             compare(
                 "distance to the optimum relative to eps=100/t: {}",
-                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                each_pair(gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), name="{a}"),
                 much_above,
             ),
             show("means at the end: {}", each(mean, JH)),
         ),
+        series=JH + BASELINES,
     ),
-    "8b": claims(
-        100_000,
+    curve_panel(
+        "8b",
+        f"{ON_THE_CHAIN}, Jekyll",
+        chain_curves,
         (
             "8b-jekyll",
             "Jekyll alone converges well to the optimum, with eps=10/sqrt(t) too.",
-            mean_above(SOLVED, JH),
+            end_means(above, SOLVED, JH),
         ),
         (
             "8b-all-runs",
             "All variants of J&H converge to the optimal policy in all runs (Jekyll).",
-            all_above(SOLVED, JH),
+            runs_above(every, SOLVED, JH),
         ),
-    ),
-}
-
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_THE_CHAIN}, {whose}",
-        chain_curves,
-        "trajectories",
-        quantity,
+        quantity="J_norm_jekyll",
         series=JH + BASELINES,
-        claims=CLAIMS[name],
-    )
-    for name, whose, quantity in (
-        ("8a", "global", "J_norm"),
-        ("8b", "Jekyll", "J_norm_jekyll"),
-    )
+    ),
 )

@@ -5,37 +5,42 @@ What the paper says about it, in our words, is from Section 4.3 and Appendix E. 
 without `batch=1` are the published ones, which learn from replay.
 """
 
-from __future__ import annotations
+from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, single
+from jekyllhyde.lab.claim_tests import (
+    against,
+    compare,
+    crosses_sooner,
+    decile_higher,
+    each,
+    each_pair,
+    end_means,
+    ends_higher,
+    single,
+)
 from jekyllhyde.lab.estimates import (
     FEWEST,
     Estimate,
-    Untestable,
+    Floats,
     at,
     average_gain,
     crossing_ratio,
     gain,
     gap_ratio,
+    half_and_end,
     of_means,
+    require,
     runs_of,
     spread,
 )
-from jekyllhyde.lab.figures.shared_claims import (
-    against,
-    crosses_sooner,
-    decile_higher,
-    ends_higher,
-    mean_above,
-)
 from jekyllhyde.lab.figures.shared_experiments import (
+    BRIEF,
     BY_ENTROPY,
     BY_O,
     DECAYING,
     ENTROPY,
-    FAST,
     HALF,
     JEKYLL_HYDE_4,
     LASTING,
@@ -45,33 +50,29 @@ from jekyllhyde.lab.figures.shared_experiments import (
     PLAIN,
     RANDOM,
     UNDIVIDED,
+    curve_panel,
     learning,
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, Part, about, above, below, between
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
 
-CLOSE = (*FAST, *PLAIN)
-
-
-def _gap_change(curves: Curves, tag: str, i: int, j: int) -> Estimate:
-    """The distance to the optimum at place i relative to that at place j."""
-    samples = runs_of(curves, tag)[0][:, [i, j]]
-    return of_means(curves, lambda m: (1 - m[..., 0]) / (1 - m[..., 1]), samples)
+CLOSE = (*BRIEF, *PLAIN)
 
 
-def _in_the_second_half(curves: Curves, tag: str) -> Estimate:
-    return _gap_change(curves, tag, -1, at(curves, curves.x[-1] / 2))
+def _gap_ratio(m: Floats) -> Any:
+    # The distance to the optimum at the second place relative to that at the first.
+    return (1 - m[..., 1]) / (1 - m[..., 0])
 
 
 def _with_ten_times_the_data(curves: Curves, tag: str) -> Estimate:
-    return _gap_change(curves, tag, at(curves, 1e5), at(curves, 1e6))
+    places = [at(curves, 1e6), at(curves, 1e5)]
+    return of_means(curves, _gap_ratio, runs_of(curves, tag)[0][:, places])
 
 
 def _exponent(curves: Curves, tag: str) -> Estimate:
-    """The slope of the log distance to the optimum against log trajectories, from 10^5 to 10^6."""
+    # The slope of the log distance to the optimum against log trajectories, from 10^5 to 10^6.
     chosen = curves.x >= curves.x[at(curves, 1e5)]
     x = np.log(curves.x[chosen])
     x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
@@ -83,22 +84,23 @@ def _exponent(curves: Curves, tag: str) -> Estimate:
 
 
 def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
-    if curves.runs < FEWEST:
-        raise Untestable(f"{curves.runs} runs are too few for an interval")
+    require(curves.runs >= FEWEST, f"{curves.runs} runs are too few for an interval")
     return gain(curves, a, b)
 
 
-def _contains_zero(estimate: Estimate) -> Part:
-    return estimate.lo <= 0 <= estimate.hi
-
-
-CLAIMS = {
-    "9a": claims(
-        100_000,
+LONG = learning(
+    "fig9c", RANDOM, JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2], trajectories=1_000_000
+)
+SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
+PANELS = (
+    curve_panel(
+        "9a",
+        f"{ON_RANDOM_MDPS}, global",
+        random_curves,
         (
             "9a-keeps-up",
             "J&H (eps=100/t) keeps up with the speed of the true gradient.",
-            crosses_sooner(SOLVED, tuple((tag, PLAIN[0]) for tag in FAST), ALIKE),
+            crosses_sooner(SOLVED, tuple((tag, PLAIN[0]) for tag in BRIEF), ALIKE),
         ),
         (
             "9a-eps",
@@ -120,7 +122,7 @@ CLAIMS = {
             "Entropy biases the objective, and performance plateaus.",
             compare(
                 "distance to the optimum at the end relative to half time: {}",
-                each(_in_the_second_half, ENTROPY),
+                each(lambda c, tag: of_means(c, _gap_ratio, half_and_end(c, tag)), ENTROPY),
                 above,
                 1 / ALIKE,
             ),
@@ -146,17 +148,21 @@ CLAIMS = {
             "9a-default-99",
             "With the default steps 0.99 is reached "
             "(one half of a comparison, the other is 13a-99).",
-            mean_above(0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
+            end_means(above, 0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
         ),
+        series=SHOWN,
+        ylim=(0.9, 1.002),
     ),
-    "9b": claims(
-        100_000,
+    curve_panel(
+        "9b",
+        f"{ON_RANDOM_MDPS}, Jekyll",
+        random_curves,
         (
             "9b-mixture",
             "J&H with eps=10/sqrt(t) is worse only because of the mixture: Jekyll alone is not.",
             compare(
                 "Jekyll's distance to the optimum relative to eps=100/t: {}",
-                each_pair(gap_ratio, tuple(zip(LASTING, FAST, strict=True)), name="{a}"),
+                each_pair(gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), name="{a}"),
                 below,
                 ALIKE,
             ),
@@ -176,9 +182,14 @@ CLAIMS = {
             "It is even slightly better.",
             ends_higher(tuple((a, b) for a in LASTING for b in PLAIN)),
         ),
+        quantity="J_norm_jekyll",
+        series=SHOWN,
+        ylim=(0.9, 1.002),
     ),
-    "9c": claims(
-        1_000_000,
+    curve_panel(
+        "9c",
+        f"{ON_RANDOM_MDPS}, mean",
+        LONG,
         (
             "9c-half",
             "After more trajectories o=0.5 gets better than o=10/sqrt(t).",
@@ -190,7 +201,7 @@ CLAIMS = {
             compare(
                 "mean at the end less that with o=10/sqrt(t): {}",
                 each_pair(_gain_if_enough_runs, BY_O, name="{a}"),
-                _contains_zero,
+                lambda difference: difference.lo <= 0 <= difference.hi,
             ),
         ),
         (
@@ -224,40 +235,18 @@ CLAIMS = {
                 -1.0,
             ),
         ),
+        ylim=(0.98, 1.0005),
     ),
-    "9d": claims(
-        1_000_000,
+    curve_panel(
+        "9d",
+        f"{ON_RANDOM_MDPS}, decile",
+        LONG,
         (
             "9d-risk",
             "Strong off-policiness mitigates the risk: it improves the worst case.",
             decile_higher("J&H eps=100/t o=0.5", against(HALF[0], (DECAYING[0], *PLAIN))),
         ),
+        statistic="decile",
+        ylim=(0.97, 1.0005),
     ),
-}
-
-long = learning(
-    "fig9c",
-    RANDOM,
-    JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2],
-    trajectories=1_000_000,
-)
-_SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_RANDOM_MDPS}, {title}",
-        experiment,
-        "trajectories",
-        "J_norm_jekyll" if title == "Jekyll" else "J_norm",
-        "decile" if title == "decile" else "mean",
-        series=series,
-        ylim=ylim,
-        claims=CLAIMS[name],
-    )
-    for name, title, experiment, series, ylim in (
-        ("9a", "global", random_curves, _SHOWN, (0.9, 1.002)),
-        ("9b", "Jekyll", random_curves, _SHOWN, (0.9, 1.002)),
-        ("9c", "mean", long, (), (0.98, 1.0005)),
-        ("9d", "decile", long, (), (0.97, 1.0005)),
-    )
 )

@@ -4,11 +4,8 @@ return.
 What the paper says about it, in our words, is from Appendix E; the steps are tuned for 0.95.
 """
 
-from __future__ import annotations
-
-from jekyllhyde.lab.claim_tests import claims, compare, each
+from jekyllhyde.lab.claim_tests import against, compare, decile_higher, each, end_means
 from jekyllhyde.lab.estimates import decile
-from jekyllhyde.lab.figures.shared_claims import against, decile_higher, mean_above, mean_below
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
     DECAYING,
@@ -19,30 +16,36 @@ from jekyllhyde.lab.figures.shared_experiments import (
     ON_RANDOM_MDPS,
     PLAIN,
     RANDOM,
+    curve_panel,
     learning,
 )
-from jekyllhyde.lab.panel import Panel
-from jekyllhyde.lab.verdicts import SOLVED, below
+from jekyllhyde.lab.verdicts import SOLVED, above, below
 
 ALL = (*JH, *BASELINES)
-CLAIMS = {
-    "13a": claims(
-        100_000,
+TUNED = learning("fig13a", RANDOM, JEKYLL_HYDE + ON_POLICY, eta=10.0, eta_c=0.025)
+PANELS = (
+    curve_panel(
+        "13a",
+        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, mean",
+        TUNED,
         (
             "13a-well",
             "All algorithms perform well with these steps: they reach 0.95.",
-            mean_above(SOLVED, ALL),
+            end_means(above, SOLVED, ALL),
         ),
         (
             "13a-99",
             "With these steps 0.99 would take much longer than 100,000 trajectories "
             "(that the default gets there: 9a-default-99).",
-            mean_below(0.99, ALL),
+            end_means(below, 0.99, ALL),
         ),
-        ("13a-999", "Let alone 0.999.", mean_below(0.999, ALL)),
+        ("13a-999", "Let alone 0.999.", end_means(below, 0.999, ALL)),
+        ylim=(0.9, 1.002),
     ),
-    "13b": claims(
-        100_000,
+    curve_panel(
+        "13b",
+        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, decile",
+        TUNED,
         (
             "13b-99",
             "In the decile too, 0.99 would take much longer.",
@@ -53,19 +56,7 @@ CLAIMS = {
             "Off-policiness improves the worst case.",
             decile_higher("J&H eps=100/t o=0.5", against(HALF[0], (DECAYING[0], *PLAIN))),
         ),
+        statistic="decile",
+        ylim=(0.8, 1.002),
     ),
-}
-
-tuned = learning("fig13a", RANDOM, JEKYLL_HYDE + ON_POLICY, eta=10.0, eta_c=0.025)
-PANELS = tuple(
-    Panel(
-        name,
-        f"{ON_RANDOM_MDPS}, eta=10, eta_c=0.025, {statistic}",
-        tuned,
-        "trajectories",
-        statistic=statistic,
-        ylim=(bottom, 1.002),
-        claims=CLAIMS[name],
-    )
-    for name, statistic, bottom in (("13a", "mean", 0.9), ("13b", "decile", 0.8))
 )

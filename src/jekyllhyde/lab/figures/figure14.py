@@ -3,17 +3,17 @@
 What the paper says about it, in our words, is from Appendix E.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.claim_tests import (
-    claims,
+    Measured,
+    all_arrive,
     compare,
     each,
     each_pair,
     in_runs,
+    listing,
     say,
     show,
     untestable,
@@ -21,80 +21,67 @@ from jekyllhyde.lab.claim_tests import (
 from jekyllhyde.lab.estimates import (
     LAST,
     Estimate,
-    Untestable,
+    Floats,
+    arrived,
     at,
+    average_time_ratio,
     bounded,
-    exactly,
     label_of,
+    lost,
     of_means,
-    runs_of,
+    require,
     share,
+    time_ratio,
+    values_at,
 )
-from jekyllhyde.lab.figures.shared_claims import all_arrive
 from jekyllhyde.lab.figures.shared_experiments import (
     BETAS,
     BY_ENTROPY,
     BY_O,
     ENTROPY,
     HALF,
-    JEKYLL_HYDE,
     JH,
-    ON_POLICY,
     PLAIN,
     SIZES,
     chain_sweep,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.time_estimates import arrived, lost, mean_time_ratio, time_ratio
-from jekyllhyde.lab.verdicts import Part, about, above, below, between, both, every, most
-from jekyllhyde.mdp.finite import Floats
-
-LARGER_WITH_ENTROPY = tuple(tag for entropy, plain in BY_ENTROPY for tag in (plain, entropy))
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import about, above, below, between, both, every, most
 
 
-def _median(curves: Curves, tag: str, x: float) -> Estimate:
-    i = at(curves, x)
-    times = runs_of(curves, tag)[0][:, i]
+def _median(curves: Curves, tag: str) -> Estimate:
+    (times,) = values_at(curves, 3, tag)
     return bounded(curves, intervals.kaplan_meier(times, times < curves.cap).median, len(times))
 
 
-def _entropy_late(curves: Curves) -> tuple[list[Part], str]:
-    """The median on the smallest chain, which the sentence before is about; a mean near the cap,
-    where times end, says nothing.
-    """
-    medians = each(_median, ENTROPY, 3)(curves)
-    i = at(curves, 3)
-    unseen = each(lambda c, tag: exactly(c.censored[tag][i]), ENTROPY)(curves)
+def _entropy_late(curves: Curves) -> Measured:
+    # The median on the smallest chain, which the sentence before is about; a mean near the cap,
+    # where times end, says nothing.
+    medians = each(_median, ENTROPY)(curves)
+    unseen = each(lambda c, tag: c.censored[tag][at(c, 3)], ENTROPY)(curves)
     measured = (
         f"median time at |S|=3: {say(medians)}; "
         f"share that does not get there by {curves.cap}: {say(unseen)}"
     )
-    if all(np.isinf(median.y) for median in medians.values()):
-        raise Untestable(
-            f"most runs do not get there by the cap, so nobody knows when they do; {measured}"
-        )
-    parts = [None if np.isinf(median.y) else about(median, 150_000) for median in medians.values()]
+    require(
+        not all(np.isinf(median.y) for median in medians.values()),
+        f"most runs do not get there by the cap, so nobody knows when they do; {measured}",
+    )
+    parts = [None if np.isinf(time.y) else about(time, 150_000) for time in medians.values()]
     return parts, measured
 
 
-def _small_beta(curves: Curves) -> tuple[list[Part], str]:
-    """At the smallest beta all runs find the optimal policy, at the largest not."""
-    parts, shares = list[Part](), {}
-    low, high = curves.x[0], curves.x[-1]
-    for tag in PLAIN:
-        there = arrived(curves, tag)
-        first, last = there[:, 0], there[:, -1]
-        parts.append(both(every(curves, first), not last.all()))
-        shares[label_of(curves, tag)] = (
-            f"{first.mean():.4g} at {low:g}, {last.mean():.4g} at {high:g}"
-        )
-    return parts, f"share of runs that reach the target: {say(shares)}"
+def _small_beta(curves: Curves, tag: str) -> Measured:
+    first, last = arrived(curves, tag).T[[0, -1]]
+    return [both(every(curves, first), not last.all())], (
+        f"{label_of(curves, tag)} {first.mean():.4g} at {curves.x[0]:g}, "
+        f"{last.mean():.4g} at {curves.x[-1]:g}"
+    )
 
 
 def _limit(curves: Curves, *tags: str) -> Estimate:
-    """The largest beta that at least half of the runs solve; of a first series less that of a
-    second.
-    """
+    # The largest beta that at least half of the runs solve; of a first series less that of a
+    # second.
 
     def largest(shares: Floats) -> Floats:
         enough = shares >= 0.5
@@ -107,9 +94,10 @@ def _limit(curves: Curves, *tags: str) -> Estimate:
     return of_means(curves, lambda a, b: largest(a) - largest(b), *flags)
 
 
-CLAIMS = {
-    "14a": claims(
-        150_000,
+PANELS = (
+    chain_sweep(
+        "14a",
+        {"n_states": SIZES},
         (
             "14a-scales",
             "J&H scales well with the chain's size where off-policiness is maintained.",
@@ -138,20 +126,24 @@ CLAIMS = {
             "before the later states' values are estimated.",
             untestable("it gives a cause; the stored times show the effect alone (14a-easiest)"),
         ),
+        title="chain, beta=0.8",
     ),
-    "14b": claims(
-        150_000,
+    chain_sweep(
+        "14b",
+        {"beta": BETAS},
         (
             "14b-small",
             "With beta small enough on-policy updates solve the chain of 10 states.",
-            _small_beta,
+            listing(  # at the smallest beta all runs find the optimal policy, at the largest not
+                "share of runs that reach the target: {}", _small_beta, PLAIN, separator=", "
+            ),
         ),
         (
             "14b-entropy",
             "Entropy pushes that limit a bit further, not by much.",
             show(
                 "largest beta that half of the runs solve (-1: none): {}",
-                each(_limit, LARGER_WITH_ENTROPY),
+                each(_limit, tuple(tag for a, b in BY_ENTROPY for tag in (b, a))),
             ),
             compare("shift: {}", each_pair(_limit, BY_ENTROPY, name="{a}"), between, 0.0, 0.1),
         ),
@@ -169,17 +161,11 @@ CLAIMS = {
             "It is so in particular with strong off-policiness.",
             compare(
                 "mean time relative to o=10/sqrt(t): {}",
-                each_pair(mean_time_ratio, BY_O, name="{a}"),
+                each_pair(average_time_ratio, BY_O, name="{a}"),
                 below,
                 1.0,
             ),
         ),
+        title="chain, |S|=10",
     ),
-}
-
-a = chain_sweep("fig14a", JEKYLL_HYDE + ON_POLICY, {"n_states": SIZES})
-b = chain_sweep("fig14b", JEKYLL_HYDE + ON_POLICY, {"beta": BETAS})
-PANELS = (
-    Panel("14a", "chain, beta=0.8", a, "|S|", "time", claims=CLAIMS["14a"]),
-    Panel("14b", "chain, |S|=10", b, "beta", "time", claims=CLAIMS["14b"]),
 )

@@ -5,57 +5,34 @@ What the paper says about it, in our words, is from Appendix E. The text refers 
 critic's step here; what it says is about this one.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
-from jekyllhyde.lab.claim_tests import claims, compare, each, each_pair, holds, in_runs, show
-from jekyllhyde.lab.estimates import Estimate, Untestable, exactly, fraction, of_means, runs_of
-from jekyllhyde.lab.figures.shared_claims import all_arrive, rises_slightly
-from jekyllhyde.lab.figures.shared_experiments import (
-    BASELINES,
-    BY_O,
-    JEKYLL_HYDE,
-    JH,
-    ON_POLICY,
-    ON_RANDOM_MDPS,
-    ON_THE_CHAIN,
-    chain_sweep,
-    random_sweep,
+from jekyllhyde.lab.claim_tests import (
+    all_arrive,
+    compare,
+    each,
+    each_pair,
+    holds,
+    in_runs,
+    rises_slightly,
+    show,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.time_estimates import arrived
+from jekyllhyde.lab.estimates import Bools, Estimate, Floats, arrived, of_means, require, runs_of
+from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
+from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import below, most, none
-from jekyllhyde.mdp.finite import Floats
 
 FRUIT = 0.8 * 0.99**8  # the value of the low-hanging fruit, beta gamma^(|S|-2)
 
 
-def _above_the_fruit(curves: Curves, tag: str) -> NDArray[np.bool_]:
-    high = curves.x > FRUIT
-    if not high.any():
-        raise Untestable(f"no q0 above {FRUIT:.4g} is among the points")
-    return arrived(curves, tag)[:, high]
-
-
-def _up_to_the_fruit(curves: Curves, tag: str) -> NDArray[np.bool_]:
-    low = curves.x <= FRUIT
-    if not low.any():
-        raise Untestable(f"no q0 up to {FRUIT:.4g} is among the points")
-    return arrived(curves, tag)[:, low]
-
-
-def _smallest_with_one(curves: Curves, tag: str) -> Estimate:
-    return exactly(curves.x[arrived(curves, tag).any(axis=0)].min(initial=np.inf))
+def _arrived_with_q0(curves: Curves, tag: str, words: str) -> Bools:
+    chosen = curves.x > FRUIT if words == "above" else curves.x <= FRUIT
+    require(chosen.any(), f"no q0 {words} {FRUIT:.4g} is among the points")
+    return arrived(curves, tag)[:, chosen]
 
 
 def _longest_to_shortest(m: Floats) -> Floats:
     return np.asarray(m.max(axis=-1) / m.min(axis=-1))
-
-
-def _range(curves: Curves, tag: str) -> Estimate:
-    return of_means(curves, _longest_to_shortest, *runs_of(curves, tag))
 
 
 def _range_ratio(curves: Curves, a: str, b: str) -> Estimate:
@@ -66,28 +43,34 @@ def _range_ratio(curves: Curves, a: str, b: str) -> Estimate:
     )
 
 
-CLAIMS = {
-    "15a": claims(
-        150_000,
+PANELS = (
+    chain_sweep(
+        "15a",
+        {"q0": {"from": 0.0, "to": 1.0, "step": 0.01}},
         (
             "15a-optimism",
             "With q0 above the low-hanging fruit's value, "
             "on-policy updates find the end of the chain.",
-            in_runs(most, _above_the_fruit, BASELINES),
+            in_runs(most, _arrived_with_q0, BASELINES, "above"),
             show(
                 f"share of runs that reach the target with q0 above {FRUIT:.4g}: {{}}",
-                each(fraction, BASELINES, _above_the_fruit),
+                each(lambda curves, tag: _arrived_with_q0(curves, tag, "above").mean(), BASELINES),
             ),
         ),
         (
             "15a-pessimism",
             "Otherwise on-policy updates, with entropy or without, always fail.",
-            in_runs(none, _up_to_the_fruit, BASELINES),
+            in_runs(none, _arrived_with_q0, BASELINES, "up to"),
             show(
                 f"share of runs that reach the target with q0 up to {FRUIT:.4g}: {{}}",
-                each(fraction, BASELINES, _up_to_the_fruit),
+                each(lambda curves, tag: _arrived_with_q0(curves, tag, "up to").mean(), BASELINES),
             ),
-            show("smallest q0 with one: {}", each(_smallest_with_one, BASELINES)),
+            show(
+                "smallest q0 with one: {}",
+                each(
+                    lambda c, tag: c.x[arrived(c, tag).any(axis=0)].min(initial=np.inf), BASELINES
+                ),
+            ),
         ),
         (
             "15a-less",
@@ -99,7 +82,10 @@ CLAIMS = {
             ),
             show(
                 "longest relative to shortest mean time along q0: {}",
-                each(_range, (*JH, *BASELINES)),
+                each(
+                    lambda c, tag: of_means(c, _longest_to_shortest, *runs_of(c, tag)),
+                    (*JH, *BASELINES),
+                ),
             ),
         ),
         (
@@ -114,8 +100,9 @@ CLAIMS = {
         ),
         ("15a-whatever", "J&H is efficient whatever q0.", all_arrive(JH)),
     ),
-    "15b": claims(
-        120_000,
+    random_sweep(
+        "15b",
+        {"q0": {"from": 0.0, "to": 1.0, "step": 0.02}},
         (
             "15b-slightly",
             "On random MDPs performance slightly decreases with q0 for all algorithms.",
@@ -127,12 +114,4 @@ CLAIMS = {
             ),
         ),
     ),
-}
-
-SERIES = JEKYLL_HYDE + ON_POLICY
-a = chain_sweep("fig15a", SERIES, {"q0": {"from": 0.0, "to": 1.0, "step": 0.01}})
-b = random_sweep("fig15b", SERIES, {"q0": {"from": 0.0, "to": 1.0, "step": 0.02}})
-PANELS = (
-    Panel("15a", ON_THE_CHAIN, a, "q0", "time", claims=CLAIMS["15a"]),
-    Panel("15b", ON_RANDOM_MDPS, b, "q0", "time", claims=CLAIMS["15b"]),
 )

@@ -9,47 +9,39 @@ show it. Where the text does not say which o it speaks of, the strong one is tes
 other one reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
     FIRST_ONLY,
-    LAST_ONLY,
     Measure,
-    claims,
     compare,
     each,
     in_runs,
+    o_matters_more,
+    rises_slightly,
     show,
     single,
     untestable,
 )
-from jekyllhyde.lab.estimates import Estimate, Untestable, at, mean, of_means, runs_of, share
-from jekyllhyde.lab.figures.shared_claims import factors, rises_slightly
-from jekyllhyde.lab.figures.shared_experiments import (
-    ON_RANDOM_MDPS,
-    ON_THE_CHAIN,
-    Series,
-    chain_sweep,
-    random_sweep,
-    tags,
+from jekyllhyde.lab.estimates import (
+    Estimate,
+    Floats,
+    arrived,
+    at,
+    change,
+    lost,
+    mean,
+    of_means,
+    require,
+    runs_of,
+    share,
+    time_ratio,
 )
-from jekyllhyde.lab.panel import Curves, Panel
-from jekyllhyde.lab.time_estimates import arrived, change, lost, time_ratio
-from jekyllhyde.lab.verdicts import (
-    ALIKE,
-    about,
-    above,
-    below,
-    every,
-    most,
-    much_below,
-    within,
-)
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import ALIKE, about, above, below, every, most, much_below, within
 
 SERIES: Series = tuple(
     {"label": f"J&H o={o}", "agent": "jekyll-hyde", "o": o} for o in (0.5, "10/sqrt(t)")
@@ -63,13 +55,12 @@ GLOBAL_05, GLOBAL_95, JEKYLL_95 = (
 
 
 def _zero_fails(criterion: str) -> tuple[Measure, Measure]:
-    shares = each(share, TAGS, lost, 0.0)
     text = f"share of runs without success at eps=0 ({criterion}): {{}}"
-    return in_runs(every, lost, TAGS, 0.0), show(text, shares)
+    return in_runs(every, lost, TAGS, 0.0), show(text, each(share, TAGS, lost, 0.0))
 
 
 def _level(x: float, stated: float) -> Measure:
-    """The mean time at this eps is about the one stated."""
+    # The mean time at this eps is about the one stated.
     return compare(
         f"mean time at eps={{x[{x}]:g}} ({JEKYLL_95}; {stated:g} stated): {{}}",
         each(mean, TAGS, x),
@@ -80,7 +71,7 @@ def _level(x: float, stated: float) -> Measure:
 
 
 def _from_to(low: float, high: float, part: Any, *bounds: float) -> Measure:
-    """The mean time at the higher eps relative to that at the lower one."""
+    # The mean time at the higher eps relative to that at the lower one.
     return compare(
         f"mean time at eps={{x[{high}]:g}} relative to eps={{x[{low}]:g}} ({JEKYLL_95}): {{}}",
         each(change, TAGS, low, high),
@@ -101,7 +92,7 @@ def _more_than_100000(criterion: str) -> Measure:
 
 
 def _slightly_worse(criterion: str) -> Measure:
-    """Times rise with eps up to 0.95, by less than half."""
+    # Times rise with eps up to 0.95, by less than half.
     texts = (
         f"rank correlation of the mean time with eps ({criterion}): {{}}",
         "time at 0.95 relative to 0: {}",
@@ -111,21 +102,19 @@ def _slightly_worse(criterion: str) -> Measure:
 
 def _where_hyde_explores(curves: Curves) -> list[Floats]:
     chosen = (curves.x > 0.049) & (curves.x < 0.951)
-    if chosen.sum() < 2:
-        raise Untestable("fewer than two points of epsilon are between 0.05 and 0.95")
+    require(chosen.sum() > 1, "fewer than two points of epsilon are between 0.05 and 0.95")
     return [samples[:, chosen] for samples in runs_of(curves, STRONG, WEAK)]
 
 
 def _logs(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """The factor that o makes, on average over eps, and the one that eps makes with o=0.5."""
+    # The factor that o makes, on average over eps, and the one that eps makes with o=0.5.
     return np.abs(np.log(b / a).mean(axis=-1)), np.ptp(np.log(a), axis=-1)
 
 
 def _line(curves: Curves, tag: str) -> Estimate:
-    """How much of the mean time's variance from eps 0 to 0.95 a line explains, with its sign."""
+    # How much of the mean time's variance from eps 0 to 0.95 a line explains, with its sign.
     chosen = curves.x <= 0.951
-    if chosen.sum() < 5:
-        raise Untestable("fewer than five points of epsilon are below 0.95")
+    require(chosen.sum() > 4, "fewer than five points of epsilon are below 0.95")
     x = (curves.x[chosen] - curves.x[chosen].mean()) / curves.x[chosen].std()
 
     def explained(m: Floats) -> Floats:
@@ -136,10 +125,6 @@ def _line(curves: Curves, tag: str) -> Estimate:
     return of_means(curves, explained, runs_of(curves, tag)[0][:, chosen])
 
 
-def _at_06_and_095(curves: Curves) -> dict[str, Estimate]:
-    return {f"eps={curves.x[at(curves, x)]:g}": mean(curves, STRONG, x) for x in (0.6, 0.95)}
-
-
 _ALLEVIATES = compare(  # at small eps strong off-policiness is faster
     "mean time with o=0.5 relative to o=10/sqrt(t) at eps={x[0.05]:g}: {}",
     single(time_ratio, STRONG, WEAK, 0.05),
@@ -147,9 +132,14 @@ _ALLEVIATES = compare(  # at small eps strong off-policiness is faster
     1.0,
 )
 
-CLAIMS = {
-    "16a": claims(
-        100_000,
+_FINE, _COARSE, _MEDIUM = (
+    {"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in (0.01, 0.05, 0.02)
+)
+
+PANELS = (
+    chain_sweep(
+        "16a",
+        _FINE,
         ("16a-zero", "Without exploration J&H fails.", *_zero_fails(GLOBAL_05)),
         (
             "16a-little",
@@ -162,9 +152,23 @@ CLAIMS = {
             "Strong off-policiness alleviates the lack of exploration.",
             _ALLEVIATES,
         ),
+        series=SERIES,
+        trajectories=100_000,
     ),
-    "16a-jekyll": claims(
-        100_000,
+    random_sweep(
+        "16b",
+        _COARSE,
+        ("16b-slightly", "J&H is slightly worse as eps increases.", _slightly_worse(GLOBAL_95)),
+        (
+            "16b-one",
+            "With eps 1 performance degrades to more than 100,000 trajectories.",
+            _more_than_100000(GLOBAL_95),
+        ),
+        series=SERIES,
+    ),
+    chain_sweep(
+        "16a-jekyll",
+        _FINE,
         (
             "16a-jekyll-zero",
             "Without exploration J&H fails, Jekyll's return.",
@@ -196,7 +200,9 @@ CLAIMS = {
             "From 0.6 to 0.95 the time stays between 6,400 and 6,500 (a target of 0.95).",
             compare(
                 f"mean time of o=0.5 ({JEKYLL_95}; 6400 to 6500 stated): {{}}",
-                _at_06_and_095,
+                lambda curves: {
+                    f"eps={curves.x[at(curves, x)]:g}": mean(curves, STRONG, x) for x in (0.6, 0.95)
+                },
                 about,
                 6450,
             ),
@@ -207,30 +213,16 @@ CLAIMS = {
         (
             "16a-jekyll-o-most",
             "The amount of off-policiness matters most, more than that of exploration.",
-            compare(
-                "factor in the mean time: {}",
-                factors(_where_hyde_explores, _logs),
-                above,
-                1.0,
-                deciding=LAST_ONLY,
-            ),
+            o_matters_more("factor in the mean time: {}", _where_hyde_explores, _logs),
         ),
+        series=SERIES,
+        trajectories=100_000,
+        target=0.95,
+        target_on="jekyll",
     ),
-    "16b": claims(
-        120_000,
-        (
-            "16b-slightly",
-            "J&H is slightly worse as eps increases.",
-            _slightly_worse(GLOBAL_95),
-        ),
-        (
-            "16b-one",
-            "With eps 1 performance degrades to more than 100,000 trajectories.",
-            _more_than_100000(GLOBAL_95),
-        ),
-    ),
-    "16b-jekyll": claims(
-        120_000,
+    random_sweep(
+        "16b-jekyll",
+        _MEDIUM,
         ("16b-jekyll-35000", "With eps 0 it takes 35,000 trajectories.", _level(0.0, 35_000)),
         ("16b-jekyll-29000", "With eps 0.95 it takes 29,000.", _level(0.95, 29_000)),
         (
@@ -272,30 +264,8 @@ CLAIMS = {
             "The effect of Hyde is much stronger on the chain.",
             untestable("it sets this panel beside 16a-jekyll"),
         ),
+        series=SERIES,
+        target=0.95,
+        target_on="jekyll",
     ),
-}
-
-
-def _epsilons(step: float) -> dict[str, Any]:
-    return {"epsilon": {"from": 0.0, "to": 1.0, "step": step}}
-
-
-def _panel(name: str, title: str, sweep: Any, step: float, **settings: Any) -> Panel:
-    jekyll = settings.get("target_on") == "jekyll"
-    return Panel(
-        name,
-        title + (", Jekyll" if jekyll else ""),
-        sweep(f"fig{name}", SERIES, _epsilons(step), **settings),
-        "epsilon",
-        "time_jekyll" if jekyll else "time",
-        claims=CLAIMS[name],
-    )
-
-
-_SHORT, _JEKYLL = {"trajectories": 100_000}, {"target_on": "jekyll"}
-PANELS = (
-    _panel("16a", ON_THE_CHAIN, chain_sweep, 0.01, **_SHORT),
-    _panel("16b", ON_RANDOM_MDPS, random_sweep, 0.05),
-    _panel("16a-jekyll", ON_THE_CHAIN, chain_sweep, 0.01, **_SHORT, **_JEKYLL, target=0.95),
-    _panel("16b-jekyll", ON_RANDOM_MDPS, random_sweep, 0.02, **_JEKYLL),
 )

@@ -7,10 +7,10 @@ step, and those with UCB from the transition under way. Both ways are run for bo
 a division by the batch brings back to 1: only with it are the baselines as fast as published.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
+from jekyllhyde.lab.claim_tests import Row, claims
+from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.settings_text import slug
 from jekyllhyde.lab.spec import Experiment
 
@@ -37,6 +37,7 @@ PLAN_ENTROPY: Series = tuple(
     {**table, "label": f"{table['label']} lam=0.1", "lam": 0.1} for table in PLAN[:2]
 )
 PLANNED, PLANNED_ENTROPY = tags(PLAN), tags(PLAN_ENTROPY)
+PLANNED_PLAIN, (UNIFORM, O_HALF, O_TENTH, O_SQRT, O_T) = PLANNED[:2], PLANNED[2:]
 DIRECT = {"parametrization": "direct", "eta": 1.0}
 SOFTMAX = {"parametrization": "softmax", "eta": 10.0}
 
@@ -73,7 +74,7 @@ UCB_4: Series = tuple({**table, **REPLAY, "label": f"{table['label']} batch=4"} 
 
 JH, BASELINES = tags(JEKYLL_HYDE), tags(ON_POLICY)
 HALF, DECAYING = JH[:2], JH[2:]  # o=0.5 and o=10/sqrt(t)
-FAST, LASTING = JH[::2], JH[1::2]  # eps=100/t and eps=10/sqrt(t), which explores for longer
+BRIEF, LASTING = JH[::2], JH[1::2]  # exploration: eps=100/t and eps=10/sqrt(t)
 PLAIN, ENTROPY = BASELINES[:2], BASELINES[2:]
 BY_O = tuple(zip(HALF, DECAYING, strict=True))
 BY_ENTROPY = tuple(zip(ENTROPY, PLAIN, strict=True))
@@ -92,27 +93,76 @@ def learning(
     name: str, problem: dict[str, Any], series: Series, runs: int = 100, **settings: Any
 ) -> Experiment:
     """The return against trajectories, 100,000 by default."""
-    chosen = {**DEFAULTS, "trajectories": 100_000, "points": 500, **settings}
     return Experiment(
-        name=name, method="learn", problem=problem, series=series, runs=runs, settings=chosen
+        name=name,
+        method="learn",
+        problem=problem,
+        series=series,
+        runs=runs,
+        settings={**DEFAULTS, "trajectories": 100_000, "points": 500, **settings},
     )
 
 
-def chain_sweep(name: str, series: Series, vary: dict[str, Any], **settings: Any) -> Experiment:
-    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, 100 runs."""
-    return _sweep(name, CHAIN, series, vary, {"trajectories": 150_000, "target": 0.5, **settings})
+def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
+    """Returns against updates or trajectories, and the claims about them."""
+    unit = "updates" if "updates" in experiment.settings else "trajectories"
+    about = claims(experiment.settings[unit], *rows)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
 
 
-def random_sweep(name: str, series: Series, vary: dict[str, Any], **settings: Any) -> Experiment:
-    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each of 100 runs."""
-    return _sweep(name, RANDOM, series, vary, {"trajectories": 120_000, "target": 0.95, **settings})
+def chain_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    title: str = ON_THE_CHAIN,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, and the claims about them."""
+    settings = {"trajectories": 150_000, "target": 0.5, **settings}
+    return _sweep(name, title, CHAIN, series, vary, settings, rows)
+
+
+def random_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each run."""
+    settings = {"trajectories": 120_000, "target": 0.95, **settings}
+    return _sweep(name, ON_RANDOM_MDPS, RANDOM, series, vary, settings, rows)
 
 
 def _sweep(
-    name: str, problem: dict[str, Any], series: Series, vary: Any, settings: dict[str, Any]
-) -> Experiment:
-    chosen = {"runs": 100, "settings": {**DEFAULTS, **settings}, "vary": vary}
-    return Experiment(name=name, method="learn", problem=problem, series=series, **chosen)
+    name: str,
+    title: str,
+    problem: dict[str, Any],
+    series: Series,
+    vary: dict[str, Any],
+    settings: dict[str, Any],
+    rows: tuple[Row, ...],
+) -> Panel:
+    ((axis, values),) = vary.items()
+    jekyll = settings.get("target_on") == "jekyll"
+    return Panel(
+        name,
+        title + (", Jekyll" if jekyll else ""),
+        Experiment(
+            name=f"fig{name}",
+            method="learn",
+            problem=problem,
+            series=series,
+            settings={**DEFAULTS, **settings},
+            vary=vary,
+            runs=100,
+        ),
+        "|S|" if axis == "n_states" else axis,
+        "time_jekyll" if jekyll else "time",
+        logx="per_decade" in values,
+        claims=claims(settings["trajectories"], *rows),
+    )
 
 
 chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
