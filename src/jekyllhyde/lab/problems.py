@@ -1,7 +1,5 @@
 """The problem of a cell: checked, written out for its digest, and made for each run."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
