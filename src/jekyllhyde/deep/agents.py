@@ -43,9 +43,8 @@ REPORTED = 100  # steps between two calls of `progress`
 
 @cache
 def _compiled(name: str) -> Algorithm:
-    """An algorithm's functions, compiled; act and update give up the state that they are given, so
-    that replay is changed in place, not copied.
-    """
+    # An algorithm's functions, compiled; act and update give up the state that they are given, so
+    # that replay is changed in place, not copied.
     plain = ALGORITHMS[name]
     return plain._replace(
         init=jax.jit(plain.init, static_argnames="space"),
@@ -84,6 +83,8 @@ class DeepAgent(Agent):
     def _start(self, space: Space) -> None:
         keep_compiled()
         self.space = space
+        # on the device once, not with every call
+        self._config = jax.tree.map(jnp.float32, self.settings)
         self._state = self._algorithm.init(jax.random.key(self.seed), self.settings, space=space)
 
     @property
@@ -109,7 +110,7 @@ class DeepAgent(Agent):
             self._episode = begin_episode(env, space, int(state.personality), self.seed)
         for i in range(n_steps):
             episode = self._episode
-            action, self._state = self._algorithm.act(state, self.settings, episode.observation)
+            action, self._state = self._algorithm.act(state, self._config, episode.observation)
             episode.actions.append(int(action))
             observation, reward, terminated, truncated, _ = env.step(
                 episode.actions[-1] + space.first_action
@@ -118,7 +119,7 @@ class DeepAgent(Agent):
             facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
             transition = Transition(episode.observation, *facts)
             state = self._state = self._algorithm.update(
-                self._state, self.settings, transition, np.bool_(ended)
+                self._state, self._config, transition, np.bool_(ended)
             )
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
@@ -136,7 +137,7 @@ class DeepAgent(Agent):
         assert space is not None
         x = read(space, observation)
         is_batch = x.ndim > (space.n_states is None)
-        pi, _ = self._algorithm.tables(state.networks, self.settings, x if is_batch else x[None])
+        pi, _ = self._algorithm.tables(state.networks, self._config, x if is_batch else x[None])
         if deterministic:
             actions = np.argmax(np.asarray(pi), -1)
         else:
