@@ -12,7 +12,8 @@ This takes the place of the paper's sequence X_t and its differential equation, 
 range that large steps leave. One step under pi_t then loses at most B(s) = 8 |A| (v_top - v_bot) /
 (delta(s) W(s)), and the losses add up along the optimal policy's path:
 
-    v_star(s) - v_t(s) <= 1/(1 - gamma) max of B over the states that the optimal policy reaches from s.       (`bound`)
+    v_star(s) - v_t(s) <= 1/(1 - gamma) max of B over the states that the optimal policy reaches
+                          from s.                                                      (`bound`)
 
 The printed statement takes that maximum over supp(d_{pi_star,gamma}), the states reached from p0,
 for every s (`printed`). On the support it follows; elsewhere it has no proof, and fails. Under C5,
