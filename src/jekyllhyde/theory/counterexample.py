@@ -5,8 +5,8 @@ Let m = sum_t eta_t d_t(s) be finite.
 
     direct    pi(a_1) rises by eta_t d_t (1 - r2)/2 per update. With pi_0(a_1) = x and the
               adversarial r2 = 1 - (1 - x)/m it stops half way, at a gap of (1 - x)^2 / (2 m).
-              With r2 <= 1 - 2 (1 - x)/m it becomes optimal all the same: C4 is necessary to guarantee optimality on
-              every MDP, not on each.
+              With r2 <= 1 - 2 (1 - x)/m it becomes optimal all the same: C4 is necessary to
+              guarantee optimality on every MDP, not on each.
     softmax   theta_1 - theta_2 rises by at most m (1 - r2)/2 in all, from L at the start, so
               v_star - v_t >= (1 - r2) / (1 + exp(L + m (1 - r2)/2)). The paper bounds pi(a_2) below
               by exp(theta_2 - theta_1), which lies above it, and arrives at v_star - v_t >= exp(-L

@@ -26,7 +26,7 @@ may fail in that way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from jekyllhyde.theory.graph import Mask, carry_maximum, edges, optimal_actions,
 from jekyllhyde.theory.theorems import ROUNDING, first_for_good, require
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SoftmaxRate:
     """Theorem 4 at the recorded times t > t_0, [n]; arrays over states are [n, S].
 
@@ -55,15 +55,15 @@ class SoftmaxRate:
 
     t0: int
     t0_q: int
-    t: Ints = field(repr=False)
-    gap: Floats = field(repr=False)
-    bound: Floats = field(repr=False)
-    linear: Floats = field(repr=False)
-    printed: Floats = field(repr=False)
-    support: Mask = field(repr=False)
-    e_bot: Floats = field(repr=False)
-    policy_gap: Floats = field(repr=False)
-    policy_bound: Floats = field(repr=False)
+    t: Ints
+    gap: Floats
+    bound: Floats
+    linear: Floats
+    printed: Floats
+    support: Mask
+    e_bot: Floats
+    policy_gap: Floats
+    policy_bound: Floats
     rounding: float
 
     def excess(self, bound: Floats, gap: Floats | None = None) -> float:
