@@ -28,8 +28,8 @@ import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
 import numpy as np  # isort: skip
 
-from jekyllhyde.deep import configure, figure3, train  # isort: skip
-from jekyllhyde.envs.rooms import FourRooms  # isort: skip
+from jekyllhyde.deep import Batch, configure, make_case, train  # isort: skip
+from jekyllhyde.envs.tabular import FourRooms  # isort: skip
 
 EPISODES = 12  # of ours per turn, of 90 steps at most
 WARM = 8  # before: past the warm-up, so that every step learns
@@ -41,11 +41,15 @@ BATCHES, WIDTHS = (16, 64, 128, 512), (32, 64, 128, 256)  # K, and units per hid
 Contestant = Callable[[], int]  # takes a turn, and returns its steps
 
 
+def one_run(agent: str, **settings: Any) -> Batch:
+    """One seed on Four Rooms' second level."""
+    case = make_case("four_rooms", agent, "recommended", settings, level=2)
+    return Batch(agent, [case], seeds=1, episodes=10, device="cpu")
+
+
 def ours(agent: str, **settings: Any) -> Contestant:
     """One run in the compiled loop."""
-    batch = figure3.batch(
-        agent, "recommended", [settings], seeds=1, episodes=10, levels=(2,), device="cpu"
-    )
+    batch = one_run(agent, **settings)
     programs = batch.compile()
     carry, until = programs.start(*batch.inputs), 0
 
@@ -234,9 +238,7 @@ def rates(contestants: dict[str, Contestant]) -> dict[str, float]:
 
 def buffer_bytes() -> int:
     """Memory of both replay buffers of one run."""
-    batch = figure3.batch(
-        "jekyll_hyde", "recommended", seeds=1, episodes=10, levels=(2,), device="cpu"
-    )
+    batch = one_run("jekyll_hyde")
     state = batch.compile().start(*batch.inputs).agent
     return sum(leaf.nbytes for leaf in jax.tree.leaves((state.everyone, state.hyde)))
 
@@ -298,9 +300,10 @@ def main() -> None:
             table(
                 ("J&H", "", "steps/s", "MFLOP per update", "share of the product's rate"), growth
             ),
-            f"One J&H update: {flops / 1e6:.1f} MFLOP in matrix products. This core multiplies [256, 64] by [64, 64] at "
-            f"{peak / 1e9:.1f} GFLOP/s; J&H with everything around it runs at {100 * share:.0f} % of that. Both buffers of a "
-            f"run take {buffer_bytes() / 1e6:.1f} MB.",
+            f"One J&H update: {flops / 1e6:.1f} MFLOP in matrix products. This core multiplies "
+            f"[256, 64] by [64, 64] at {peak / 1e9:.1f} GFLOP/s; J&H with all around it runs "
+            f"at {100 * share:.0f} % of that. Both buffers of a run take "
+            f"{buffer_bytes() / 1e6:.1f} MB.",
         ]
     )
     data = {

@@ -1,6 +1,6 @@
 """The deep experiments in full, for a GPU.
 
-    rules     the actor rule alone: everything as in `paper`, one rule after another, with diagnostics
+    rules     the actor rule alone: all else as in `paper`, one rule after another, with diagnostics
     critic    the same with a sounder critic: two with slow targets, batches from all transitions
     ablation  `recommended` with one thing at a time put back to what `paper` has
     figure3   all agents with the published and the paper's settings
@@ -27,6 +27,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -38,10 +39,12 @@ import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
 import numpy as np  # isort: skip
 
-from jekyllhyde.deep import diagnostics, figure3  # isort: skip
+from jekyllhyde.deep import ALGORITHMS, Batch, TrainResult, diagnostics, make_case  # isort: skip
 from jekyllhyde.deep.actor_rules import ACTOR_RULES  # isort: skip
-from jekyllhyde.deep.training import Batch, TrainResult  # isort: skip
+from jekyllhyde.files import write_file, write_json  # isort: skip
 
+LEVELS = (1, 2)  # of Four Rooms: the problems of Figure 3, as the laboratory has them
+SEEDS, EPISODES = 10, 500
 SEED = 2021  # none of these runs served to choose a setting
 RATES = (0.06, 0.03, 0.01, 0.006, 0.003, 0.001)  # the appendix's sets
 RATES_JEKYLL = (*RATES, 0.0006)
@@ -93,15 +96,19 @@ class Call:
     config: str = "published"
     fixed: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: {"": {}})
-    seeds: int = figure3.SEEDS
-    episodes: int = figure3.EPISODES
+    seeds: int = SEEDS
+    episodes: int = EPISODES
     diagnosed: bool = False
 
     def batch(self, levels: tuple[int, ...], seeds: int | None, episodes: int | None) -> Batch:
         """The call, ready to be compiled."""
-        settings = [{**self.fixed, **each} for each in self.settings.values()]
+        cases = [
+            make_case("four_rooms", self.agent, self.config, {**self.fixed, **each}, level=level)
+            for level in levels
+            for each in self.settings.values()
+        ]
         size = {"seeds": seeds or self.seeds, "episodes": episodes or self.episodes}
-        return figure3.batch(self.agent, self.config, settings, **size, seed=SEED, levels=levels)
+        return Batch(self.agent, cases, **size, seed=SEED)
 
 
 def rates(names: tuple[str, ...], values: tuple[float, ...]) -> dict[str, dict[str, float]]:
@@ -144,7 +151,7 @@ def calls() -> dict[str, list[Call]]:
         ],
         "figure3": [
             Call(f"{agent} {config}", agent, config)
-            for agent in figure3.LABELS
+            for agent in ALGORITHMS
             for config in ("published", "paper", "recommended")
             if config != "recommended" or agent == "jekyll_hyde"
         ],
@@ -227,9 +234,8 @@ def run_part(
         seconds = perf_counter() - start
         stored |= arrays(call, levels, results)
         steps = sum(int(result.step[:, -1].sum()) for result in results)
-        with (out / f"{part}.part").open("wb") as file:  # a stop in between leaves the old file
-            np.savez_compressed(file, **stored)
-        (out / f"{part}.part").replace(out / f"{part}.npz")
+        # a stop in between leaves the old file
+        write_file(out / f"{part}.npz", partial(np.savez_compressed, **stored))
         note(out, part, call.name, run_s=seconds, runs=len(results) * batch.seeds, steps=steps)
         solved = [float(result.solved()[:, -1].mean()) for result in results]
         print(
@@ -246,9 +252,7 @@ def run_speed(out: Path) -> None:
     sizes = SIZES if jax.default_backend() == "gpu" else (1,)
     for agent in ("jekyll_hyde", "ddqn", "sac"):
         for seeds in sizes:
-            batch = figure3.batch(
-                agent, "recommended", seeds=seeds, episodes=WARM + TIMED, seed=SEED, levels=(2,)
-            )
+            batch = Call("speed", agent, "recommended").batch((2,), seeds, WARM + TIMED)
             start = perf_counter()
             programs = batch.compile()
             compiled = perf_counter() - start
@@ -269,7 +273,8 @@ def run_speed(out: Path) -> None:
                 steps_per_s=steps / seconds,
             )
             print(
-                f"speed: {agent}, {seeds} seeds: {steps / seconds:.0f} steps/s, compiled in {compiled:.1f} s",
+                f"speed: {agent}, {seeds} seeds: {steps / seconds:.0f} steps/s, "
+                f"compiled in {compiled:.1f} s",
                 flush=True,
             )
 
@@ -283,7 +288,7 @@ def note(out: Path, part: str, name: str, **numbers: float) -> None:
     path = out / "seconds.json"
     known: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     known.setdefault(part, {})[name] = {**numbers, **about()}
-    path.write_text(json.dumps(known, indent=1) + "\n")
+    write_json(path, known)
 
 
 def main() -> None:
@@ -292,9 +297,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--parts", nargs="+", choices=[*parts, "speed"], default=[*parts, "speed"])
     parser.add_argument("--only", nargs="+", help="only the calls of these names")
-    parser.add_argument(
-        "--levels", nargs="+", type=int, default=figure3.LEVELS, help="of Four Rooms"
-    )
+    parser.add_argument("--levels", nargs="+", type=int, default=LEVELS, help="of Four Rooms")
     parser.add_argument("--seeds", type=int, help="in place of each part's own")
     parser.add_argument("--episodes", type=int, help="in place of each part's own")
     options = parser.parse_args()

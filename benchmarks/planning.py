@@ -132,7 +132,7 @@ def compare(run: Callable[..., int], mdp: FiniteMDP, updates: int) -> list[dict[
                 times: int = 1,
                 settings: dict[str, Any] = {**settings, **options},
                 density: str = density,
-            ) -> Floats:  # noqa: B006
+            ) -> Floats:
                 return jh.plan(mdp, density=density, updates=times * updates, **settings).J[
                     : times * updates
                 ]

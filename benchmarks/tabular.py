@@ -25,16 +25,20 @@ from common import HERE, machine, table, write
 import numpy as np  # isort: skip
 
 import jekyllhyde as jh  # isort: skip
-from jekyllhyde.jit import kernel  # isort: skip
+from jekyllhyde.jit import allocating, kernel  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
 
-# isort: skip
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
-from jekyllhyde.tabular.arrays import SIZE_JEKYLL, TRAJECTORIES, edges_of, problem_of  # isort: skip
-from jekyllhyde.tabular.learn import _Plan, _scratch, _trace, evaluation_times, learn  # isort: skip
-from jekyllhyde.tabular.loop import advance  # isort: skip
-from jekyllhyde.tabular.rng import Words, stream, uniform  # isort: skip
-from jekyllhyde.tabular.run import bundles, initial_state, make_room  # isort: skip
+from jekyllhyde.tabular.agents import (  # isort: skip
+    TabularAgent,
+    TabularJekyllHyde,
+    TabularOnPolicy,
+)
+from jekyllhyde.tabular.algorithm import advance  # isort: skip
+from jekyllhyde.tabular.known_model import cumulate  # isort: skip
+from jekyllhyde.tabular.learn import _Job, _world, evaluation_times, learn  # isort: skip
+from jekyllhyde.tabular.random_stream import Words, stream, uniform  # isort: skip
+from jekyllhyde.tabular.records import edges_of  # isort: skip
+from jekyllhyde.tabular.run_state import algorithm, initial_state  # isort: skip
 
 REPETITIONS = 5
 STYLES = ("script", "vectorized", "lean")
@@ -92,19 +96,21 @@ def in_c(
     library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int
 ) -> tuple[int, Floats]:
     """Steps made, and Jekyll's return at the protocol's times."""
-    edges, problem, words, A = (
+    edges, words, A, settings = (
         edges_of(mdp),
-        problem_of(mdp, 100),
         stream(0, 0),
         np.uint32(mdp.n_actions),
+        agent.settings,
     )
+    cdf = mdp.P.data.copy()
+    cumulate(mdp.P.indptr, cdf)
     arrays = [
         *(
             x.astype(np.int32)
             for x in (edges.first, edges.row // A, edges.pair % A, edges.next // A)
         ),
         mdp.P.data,
-        problem.cdf,
+        cdf,
         edges.r,
         edges.discount,
         mdp.r,
@@ -121,10 +127,10 @@ def in_c(
     common = (ctypes.byref(model), size(trajectories), size(max(1, trajectories // 1000)))
     ends = (ctypes.c_void_p(words.ctypes.data), ctypes.c_void_p(J.ctypes.data))
     if isinstance(agent, TabularJekyllHyde):
-        hyde_eta = agent.option("hyde_eta")
+        hyde_eta = settings.option("hyde_eta")
         steps = library.jekyll_hyde(
             *common,
-            agent.batch,
+            settings.batch,
             real(1.0),
             real(0.1),
             real(hyde_eta),
@@ -156,7 +162,8 @@ def in_numpy(
     an S x S solve.
     """
     rng = np.random.default_rng(0)
-    S, A, gamma, batch = mdp.n_states, mdp.n_actions, mdp.gamma, agent.batch
+    settings = agent.settings
+    S, A, gamma, batch = mdp.n_states, mdp.n_actions, mdp.gamma, settings.batch
     P, R = mdp.P.toarray().reshape(S, A, S), mdp.r
     theta, q, q_hyde, steps, done = np.zeros((S, A)), np.zeros((S, A)), np.ones((S, A)), 0, 0
     pi, counts, n = softmax(theta), np.zeros((S, A, S)), np.zeros((S, A))
@@ -178,7 +185,7 @@ def in_numpy(
             n[s, a] += 1
             steps += 1
             factors += gamma**k
-            step = agent.eta / batch * gamma**k * done / factors
+            step = settings.eta / batch * gamma**k * done / factors
             for _ in range(batch):
                 x, b, y = s, a, s_next
                 if with_hyde:
@@ -187,11 +194,11 @@ def in_numpy(
                     y = rng.choice(S, p=counts[x, b] / n[x, b])
                 bootstrap = 0.0 if mdp.is_terminal[y] else gamma
                 q[x, b] += (
-                    agent.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
+                    settings.eta_c / batch * (R[x, b] + bootstrap * np.dot(pi[y], q[y]) - q[x, b])
                 )
                 if with_hyde:
                     bonus = np.sqrt(np.log(done + 1) / (n[x, b] + 0.001))
-                    value = q_hyde[x, b] + agent.option("hyde_eta") / batch * (
+                    value = q_hyde[x, b] + settings.option("hyde_eta") / batch * (
                         bonus + bootstrap * q_hyde[y].max() - q_hyde[x, b]
                     )
                     q_hyde[x, b] = min(value, 1.0)
@@ -240,7 +247,8 @@ def ours(mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> int:
     """One run in this thread, as `learn` makes it."""
     from jekyllhyde.tabular.learn import _run
 
-    trace, _, _ = _run(_Plan(agent, trajectories, 0, 100, None, "both", lambda n: None), mdp, 0)
+    job = _Job(agent.settings, trajectories, 0, 100, None, "both", lambda n: None)
+    trace, _, _ = _run(job, mdp, 0)
     return int(trace.steps[-1])
 
 
@@ -291,40 +299,22 @@ def compare(library: ctypes.CDLL) -> tuple[list[list[Any]], list[dict[str, Any]]
 
 def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> float:
     """Steps per processor second without evaluation, after a replay of `prefill` transitions."""
-    state, edges, problem = (
-        initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0),
-        edges_of(mdp),
-        problem_of(mdp, 100),
-    )
-    trace = _trace(_Plan(agent, 1, 0, 100, None, "both", lambda n: None), mdp)._replace(
-        at=np.array([10**15])
-    )
-    make_room(state, agent, prefill + steps + 10**5)
-    state.clock[[SIZE_JEKYLL, TRAJECTORIES]] = prefill, 1000
+    settings, edges = agent.settings, edges_of(mdp)
+    state = initial_state(settings, mdp.n_states, mdp.n_actions, 0, 0)
+    job = _Job(settings, 1, 0, 100, None, "both", lambda n: None)
+    world = _world(job, mdp, state, True)
+    world = world._replace(trace=world.trace._replace(at=np.array([10**15])))
+    state.make_room(settings, prefill + steps + 10**5)
+    state.position.size_jekyll, state.position.trajectories = prefill, 1000
     rng = np.random.default_rng(0)
-    state.log[0, :prefill] = rng.integers(len(edges.r), size=prefill, dtype=np.uint32)
-    state.tables.n.reshape(-1)[:] = np.bincount(
-        edges.pair[state.log[0, :prefill]], minlength=state.tables.n.size
-    )
-    edges.seen[:] = np.bincount(state.log[0, :prefill], minlength=len(edges.r))
+    log = state.log[0, :prefill]
+    log[:] = rng.integers(len(edges.r), size=prefill, dtype=np.uint32)
+    state.tables.n[:] = np.bincount(edges.pair[log], minlength=state.tables.n.size)
+    edges.seen[:] = np.bincount(log, minlength=len(edges.r))
 
     def go(count: int) -> int:
-        jekyll, hyde, buffers, options = bundles(agent, state, mdp.gamma, mdp.n_actions, count)
-        advance(
-            problem,
-            edges,
-            state.tables,
-            jekyll,
-            hyde,
-            buffers,
-            options,
-            state.words,
-            state.clock,
-            state.sums,
-            trace,
-            _scratch(mdp, 0),
-            count,
-        )
+        choices = algorithm(settings, state, mdp.gamma, count, True)
+        advance(world, edges, state.tables, choices, state.words, state.position, count)
         return count
 
     go(10**5)
@@ -365,8 +355,9 @@ def growth() -> tuple[list[list[Any]], list[list[Any]]]:
     for n in (10, 100, 10_000, 1_000_000):
         mdp = jh.garnet(n, 4, 2, seed=1, goal=n - 1)
         found = raw_rate(mdp, agent, 10**6, 10**6)
-        tables = initial_state(agent, mdp.n_states, mdp.n_actions, 0, 0).tables
-        size = sum(x.nbytes for x in (*tables, *edges_of(mdp), *problem_of(mdp, 100)[:-1]))
+        state = initial_state(agent.settings, mdp.n_states, mdp.n_actions, 0, 0)
+        arrays = (*state.tables, *edges_of(mdp), mdp.P.data, mdp.P.indices)
+        size = sum(array.nbytes for array in arrays)
         by_states.append(
             [
                 f"{n:,}",
@@ -422,7 +413,7 @@ def draw_from_tree(pairs: Any, tree: Any, size: int, steps: int, words: Words) -
     return total
 
 
-@kernel
+@allocating
 def draw_from_alias(
     pairs: Any, counts: Any, threshold: Any, alias: Any, tail: Any, steps: int, words: Words
 ) -> int:
@@ -494,7 +485,7 @@ def structures(steps: int = 10**6) -> list[list[Any]]:
                 lambda: draw_from_tree(pairs, tree, size, steps, words),  # noqa: B023
                 lambda: draw_from_alias(
                     pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words
-                ),  # noqa: B023
+                ),
             ]
             cells = []
             for trial in trials:
@@ -592,14 +583,14 @@ def clients(seeds: int = 5) -> list[list[Any]]:
         found: dict[str, list[float]] = {"jekyll-hyde": [], "q-learning": []}
         for seed in range(seeds):
             agent = TabularJekyllHyde(
+                gymnasium.make(name, **options),
                 **settings,
                 normalization="none",
                 density="undiscounted",
                 bonus="count",
                 hyde_clip=np.inf,
                 seed=seed,
-            )
-            agent.learn(gymnasium.make(name, **options), steps)
+            ).learn(steps)
             found["jekyll-hyde"].append(score(agent.pi))
             found["q-learning"].append(
                 score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed))

@@ -8,6 +8,7 @@ compiled makes a child start within milliseconds.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -15,12 +16,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from jekyllhyde.lab import engine, methods, part
+from jekyllhyde import files
+from jekyllhyde.lab import engine, store_part
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
@@ -60,7 +63,7 @@ def long(runs: int = 150) -> list[Experiment]:
 
 
 def rows(store: Store, experiments: Iterable[Experiment]) -> str:
-    """Every row of these experiments to the last bit (repr tells all floats apart, and NaN is NaN)."""
+    """Every row of these experiments to the last bit (repr tells floats apart, and NaN is NaN)."""
     found = store.table({cell.digest for experiment in experiments for cell in experiment.cells})
     return repr(found.to_pydict())
 
@@ -85,6 +88,18 @@ def held(store: Store) -> list[tuple[str, int]]:
     return sorted(zip(found["cell"].to_pylist(), found["run"].to_pylist(), strict=True))
 
 
+@contextlib.contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """As in a shell's job in the background: a child that is started inside has to set the signal
+    itself.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 # The forking process.
 
 
@@ -104,10 +119,10 @@ def die_at(step: int) -> None:
 
     targets: list[tuple[Any, str]] = [
         (os, "fsync"),
-        (Path, "rename"),
+        (Path, "replace"),
         (Path, "unlink"),
-        (part, "sync_folder"),
-        (part, "encode"),
+        (files, "sync_folder"),
+        (store_part, "encode"),
         (Store, "_list"),
         (Store, "_locked"),
         (Store, "refresh"),
@@ -128,10 +143,10 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for experiment in (small(1), planned()):  # load the kernels, here and not in every child
         for cell in experiment.cells:
-            methods.run_block(
-                cell.method, cell.problem, cell.settings, cell.stream, range(1), lambda count: None
+            METHODS[cell.method].run_block(
+                cell.problem, cell.settings, cell.stream, range(1), lambda count: None
             )
-    part.machine()
+    store_part.machine()
     print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()

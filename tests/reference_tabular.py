@@ -14,7 +14,8 @@ import numpy as np
 
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.agents import TabularAgent
+from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
 
 MASK = 2**64 - 1
 
@@ -93,7 +94,8 @@ class Reference:
         times: list[int],
     ) -> None:
         S, A = mdp.n_states, mdp.n_actions
-        self.mdp, self.agent, self.horizon, self.times = mdp, agent, horizon, times
+        self.mdp, self.horizon, self.times = mdp, horizon, times
+        self.agent: TabularSettings = agent.settings
         self.random = Random(seed, run)
         self.rows: list[list[tuple[int, float, float]]] = []
         for row in range(S * A):
@@ -108,10 +110,10 @@ class Reference:
                     )
                 )
             )
-        self.softmax = agent.parametrization == "softmax"
+        self.softmax = self.agent.parametrization == "softmax"
         self.theta = [[0.0 if self.softmax else 1 / A] * A for _ in range(S)]
         self.pi = [[1 / A] * A for _ in range(S)]
-        self.q = [[float(agent.q0)] * A for _ in range(S)]
+        self.q = [[float(self.agent.q0)] * A for _ in range(S)]
         self.n = [[0] * A for _ in range(S)]
         self.seen: dict[tuple[int, int], dict[int, list[Transition]]] = {}
         self.buffers: dict[str, list[Transition]] = {"jekyll": [], "hyde": []}
@@ -120,8 +122,8 @@ class Reference:
         self.t = self.trajectories = 0
         self.factors: list[float] = []
         self.out = Outcome(theta=self.theta, pi=self.pi, q=self.q, n=self.n)
-        if isinstance(agent, TabularJekyllHyde):
-            self.q_hyde = [[float(agent.option("hyde_q0"))] * A for _ in range(S)]
+        if isinstance(self.agent, JekyllHydeSettings):
+            self.q_hyde = [[float(self.agent.option("hyde_q0"))] * A for _ in range(S)]
             self.out.q_hyde = self.q_hyde
 
     def learn(self, trajectories: int) -> Outcome:
@@ -149,7 +151,7 @@ class Reference:
                 break
         self.trajectories += 1
         epsilon = 0.0
-        if isinstance(self.agent, TabularJekyllHyde):
+        if isinstance(self.agent, JekyllHydeSettings):
             epsilon = self.at(self.agent.epsilon)
             self.control = "hyde" if epsilon > 0 and self.random.uniform() < epsilon else "jekyll"
         if self.trajectories in self.times:
@@ -176,7 +178,7 @@ class Reference:
             sample = self.draw(current)
             if agent.critic != "mle":
                 self.update_critic(current if agent.critic == "current" else sample)
-            if isinstance(agent, TabularJekyllHyde) and agent.hyde == "q_learning":
+            if isinstance(agent, JekyllHydeSettings) and agent.hyde == "q_learning":
                 self.update_hyde(agent, sample)
             self.update_actor(sample, step)
         return current.s_next
@@ -217,11 +219,11 @@ class Reference:
 
     def draw(self, current: Transition) -> Transition:
         agent = self.agent
-        if isinstance(agent, TabularOnPolicy) and not agent.replay:
+        if isinstance(agent, OnPolicySettings) and not agent.replay:
             return current
         whose = "jekyll"
         if (
-            isinstance(agent, TabularJekyllHyde)
+            isinstance(agent, JekyllHydeSettings)
             and self.buffers["hyde"]
             and self.random.uniform() < self.at(agent.o)
         ):
@@ -254,7 +256,7 @@ class Reference:
             target += agent.nu * self.published_bonus(x.s, x.a)
         self.q[x.s][x.a] += agent.eta_c / agent.batch * (target - self.q[x.s][x.a])
 
-    def update_hyde(self, agent: TabularJekyllHyde, x: Transition) -> None:
+    def update_hyde(self, agent: JekyllHydeSettings, x: Transition) -> None:
         bonus = (
             self.published_bonus(x.s, x.a)
             if agent.option("bonus") == "ucb"
@@ -268,7 +270,7 @@ class Reference:
 
     def update_actor(self, x: Transition, step: float) -> None:
         agent, s, actions = self.agent, x.s, range(self.mdp.n_actions)
-        lam = agent.lam if isinstance(agent, TabularOnPolicy) else 0.0
+        lam = agent.lam if isinstance(agent, OnPolicySettings) else 0.0
         bonus = [0.0 for _ in actions]
         if agent.nu > 0 and agent.option("nu_in") == "actor":
             bonus = [agent.nu * math.sqrt(math.log(self.t) / max(self.n[s][a], 1)) for a in actions]
@@ -324,7 +326,7 @@ class Reference:
         if epsilon > 0:
             S, A = self.mdp.n_states, self.mdp.n_actions
             pi = np.eye(A)[[int(np.argmax(row)) for row in self.q_hyde]]
-            if isinstance(self.agent, TabularJekyllHyde) and self.agent.hyde == "uniform":
+            if isinstance(self.agent, JekyllHydeSettings) and self.agent.hyde == "uniform":
                 pi = np.full((S, A), 1 / A)
             J_hyde = self.mdp.evaluate(pi).J
         self.out.evaluations[self.trajectories] = (J, J_hyde, epsilon)

@@ -16,10 +16,11 @@ import pytest
 
 from jekyllhyde.deep import ddqn, jekyll_hyde, replay, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
-from jekyllhyde.deep.agents import AGENTS, configure
+from jekyllhyde.deep.configurations import ALGORITHMS, configure
+from jekyllhyde.deep.learning import Critic, State, decreasing, learn_critics
 from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
-from jekyllhyde.deep.replay import Transition
-from jekyllhyde.deep.rnd import bonus, make_rnd, train_rnd
+from jekyllhyde.deep.replay import Samples, Transition, prepare
+from jekyllhyde.deep.rnd import RND
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms
 
@@ -157,56 +158,70 @@ def test_replay_draws_only_what_is_stored() -> None:
 
 @pytest.mark.parametrize("per_action", [False, True])
 def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
-    rnd = make_rnd(jax.random.key(0), 20, None, 3 if per_action else None, deep_target=False)
+    rnd = RND(clip=5.0, adam_eps=1e-8, per_action=per_action)
     x = jax.random.normal(jax.random.key(1), (8, 20))
     action = jnp.array([0, 1, 2, 0, 1, 2, 0, 1])
     weight = jnp.array([1.0] * 4 + [0.0] * 4)
-    before = bonus(rnd, x, action)
-    rnd = jax.lax.fori_loop(
-        0, 400, lambda _, r: train_rnd(r, x, action, weight, 3e-3, 5.0, 1e-8), rnd
-    )
-    share = np.asarray(bonus(rnd, x, action) / before)
+    samples = prepare(None, Transition(x, action, weight, x, weight), weight)
+    state = rnd.init(jax.random.key(0), Space(None, (20,), 3))
+    before, _ = rnd.of(state, samples)
+    state = jax.lax.fori_loop(0, 400, lambda _, s: rnd.learn(s, samples), state)
+    after, _ = rnd.of(state, samples)
+    share = np.asarray(after / before)
     assert share[:4].max() < 0.05
     assert share[4:].min() > 0.2
     if per_action:
-        assert float(bonus(rnd, x[:1], jnp.array([1]))[0]) > 10 * float(
-            bonus(rnd, x[:1], action[:1])[0]
-        )
+        other, _ = rnd.of(state, replace(samples, action=(action + 1) % 3))
+        assert float(other[0]) > 10 * float(after[0])
 
 
-def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, jekyll_hyde.State]:
-    small = {"trained_embedding": False, "bonus_per_action": False, "hidden_hyde": (8,)}
+def test_a_normalized_bonus_is_in_units_of_its_running_mean() -> None:
+    samples = prepare(None, two_vectors(), jnp.ones(2))
+    plain, scaled = RND(), RND(normalize=True)
+    state = plain.init(jax.random.key(0), Space(None, (4,), 2))
+    novelty, same = plain.of(state, samples)
+    assert float(same.scale) == 1.0
+    divided, moved = scaled.of(state, samples)
+    assert float(moved.scale) == pytest.approx(1 + 0.01 * (float(novelty.mean()) - 1))
+    assert np.asarray(divided) == pytest.approx(np.asarray(novelty) / float(moved.scale))
+
+
+def two_vectors() -> Transition:
+    x = jnp.arange(8.0).reshape(2, 4)
+    return Transition(x, jnp.array([0, 1]), jnp.ones(2), x + 1.0, jnp.ones(2))
+
+
+def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, State]:
+    small = {"trained_embedding": False, "bonus": RND(deep_target=True), "hidden_hyde": (8,)}
     config = configure("jekyll_hyde", "published", **{**small, **settings})
     return config, jekyll_hyde.init(jax.random.key(0), config, space)
 
 
 def test_epsilon_by_hand() -> None:
     published, paper = configure("jekyll_hyde", "published"), configure("jekyll_hyde", "paper")
-    assert [float(jekyll_hyde.epsilon(published, jnp.int32(t))) for t in (0, 400, 4400)] == [
-        1.0,
-        1.0,
-        0.5,
-    ]
-    assert [float(jekyll_hyde.epsilon(paper, jnp.int32(t))) for t in (0, 4000, 16000)] == [
+    for config, times, expected in (
+        (published, (0, 400, 4400), [1.0, 1.0, 0.5]),
+        (paper, (0, 4000, 16000), [1.0, 1.0, 0.25]),
+    ):
+        values = [float(decreasing(config, jnp.int32(t), config.warmup)) for t in times]
+        assert values == expected
+    assert configure("jekyll_hyde", "paper", level=2).epsilon_1 == 40_000.0
+    assert [float(decreasing(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)] == [
         1.0,
         1.0,
         0.25,
     ]
-    assert configure("jekyll_hyde", "paper", level=2).epsilon_1 == 40_000.0
-    assert [
-        float(ddqn.epsilon(configure("ddqn", "paper"), jnp.int32(e))) for e in (0, 100, 400)
-    ] == [1.0, 1.0, 0.25]
-    assert float(ddqn.epsilon(configure("ddqn", "published", level=2), jnp.int32(100))) == 0.5
+    assert float(decreasing(configure("ddqn", "published", level=2), jnp.int32(100))) == 0.5
 
 
 def test_the_personality_in_control_acts_and_stores() -> None:
-    config, state = jekyll(Space(5, 1, 3), warmup=0, batch=4)
+    config, state = jekyll(Space(5, (), 3), warmup=0, batch=4)
     act, update = jax.jit(jekyll_hyde.act), jax.jit(jekyll_hyde.update)
     x = encode(state.networks.features, jnp.int32(2))
     hyde = replace(state, hyde_acts=jnp.asarray(True))
     for key in jax.random.split(jax.random.key(1), 5):
         assert int(act(replace(hyde, key=key), config, jnp.int32(2))[0]) == int(
-            jnp.argmax(state.networks.hyde.network(x))
+            jnp.argmax(state.networks.explorer.q.online.network(x))
         )
     drawn = [
         int(act(replace(state, key=key), config, jnp.int32(2))[0])
@@ -215,18 +230,16 @@ def test_the_personality_in_control_acts_and_stores() -> None:
     expected = jax.nn.softmax(state.networks.actor.network(x))
     assert np.bincount(drawn, minlength=3) / 300 == pytest.approx(np.asarray(expected), abs=0.1)
     after = update(state, config, transition(1), jnp.asarray(False))
+    assert after.hyde is not None
     assert (int(after.everyone.size), int(after.hyde.size)) == (1, 0)
     after = update(hyde, config, transition(1), jnp.asarray(True))
-    assert (int(after.everyone.size), int(after.hyde.size), int(after.episodes), int(after.t)) == (
-        1,
-        1,
-        1,
-        1,
-    )
+    assert after.hyde is not None
+    counts = (after.everyone.size, after.hyde.size, after.episodes, after.t)
+    assert [int(count) for count in counts] == [1, 1, 1, 1]
 
 
 def test_the_warm_up_stores_without_learning() -> None:
-    config, state = jekyll(Space(5, 1, 3), warmup=2, batch=4)
+    config, state = jekyll(Space(5, (), 3), warmup=2, batch=4)
     update = jax.jit(jekyll_hyde.update)
     for count in (1, 2, 3):
         before, state = state, update(state, config, transition(1), jnp.asarray(False))
@@ -237,13 +250,13 @@ def test_the_warm_up_stores_without_learning() -> None:
             )
         )
         assert same == (count <= 2)
-    assert (
-        int(state.hyde.size) == 3
-    )  # until it holds a batch, Hyde's replay takes Jekyll's transitions too
+    assert state.hyde is not None
+    # until it holds a batch, Hyde's replay takes Jekyll's transitions too
+    assert int(state.hyde.size) == 3
 
 
 def two_targets() -> Transition:
-    """The same step twice, once terminal and once not: the value of s' counts in the second only."""
+    """The same step twice, once terminal and once not: the value of s' counts in the second."""
     return Transition(
         jnp.array([0, 1]),
         jnp.array([1, 1]),
@@ -253,23 +266,22 @@ def two_targets() -> Transition:
     )
 
 
+def samples_of(networks: Any, batch: Transition) -> Samples:
+    return prepare(networks.features, batch, jnp.ones(len(batch.reward)))
+
+
 def test_jekylls_critic_learns_expected_sarsa_by_hand() -> None:
-    config, state = jekyll(Space(3, 1, 2), eta_c=1e-2, critics=1, hidden=(16,))
-    networks, batch = state.networks, two_targets()
-    x, following = (
-        encode(networks.features, batch.observation),
-        encode(networks.features, batch.following),
-    )
+    config, state = jekyll(Space(3, (), 2), eta_c=1e-2, critics=1, hidden=(16,), tau=0.0)
+    networks, samples = state.networks, samples_of(state.networks, two_targets())
+    goal = jekyll_hyde.expected_sarsa(networks, config, samples)
 
-    def learn(_: int, n: Any) -> Any:
-        return replace(
-            n, critics=jekyll_hyde.learn_critics(n, config, batch, x, following, jnp.ones(2))[0]
-        )
+    def learn(_: int, critics: Any) -> Any:
+        return learn_critics(critics, samples, goal, config)[0]
 
-    trained = jax.lax.fori_loop(0, 1500, learn, networks)
-    pi = jax.nn.softmax(networks.actor.network(following[0]))
-    v = float(pi @ networks.critic_targets[0](following[0]))
-    q = trained.critics[0].network(x)[:, 1]
+    trained = jax.lax.fori_loop(0, 1500, learn, networks.critics)
+    pi = jax.nn.softmax(networks.actor.network(samples.x_next[0]))
+    v = float(pi @ networks.critics[0].target(samples.x_next[0]))
+    q = trained[0].online.network(samples.x)[:, 1]
     assert np.asarray(q) == pytest.approx(np.array([2.0, 2.0 + config.gamma * v]), abs=0.02)
     assert abs(v) > 0.1
 
@@ -277,55 +289,49 @@ def test_jekylls_critic_learns_expected_sarsa_by_hand() -> None:
 def test_double_dqn_by_hand() -> None:
     """The online network chooses the next action, the target network values it."""
     config = configure("ddqn", "published", trained_embedding=False, hidden=(16,), tau=0.0)
-    networks = ddqn.init(jax.random.key(3), config, Space(3, 1, 2)).networks
-    other = jax.tree.map(jnp.negative, networks.target)
+    networks = ddqn.init(jax.random.key(3), config, Space(3, (), 2)).networks
+    other = jax.tree.map(jnp.negative, networks.q.target)
     other = replace(
         other,
         weights=(-other.weights[0], other.weights[1]),
         biases=(-other.biases[0], other.biases[1]),
     )
-    networks, batch = replace(networks, target=other), two_targets()
-    x, following = (
-        encode(networks.features, batch.observation),
-        encode(networks.features, jnp.int32(2)),
+    online = networks.q.online
+    networks, samples = (
+        replace(networks, q=Critic(online, other)),
+        samples_of(networks, two_targets()),
     )
-    chosen = int(jnp.argmax(networks.q.network(following)))
-    assert chosen != int(
-        jnp.argmax(other(following))
-    )  # else the test would not tell Double DQN from DQN
-    trained = ddqn.learn(networks, replace(config, eta_c=1e-5), batch, jnp.ones(2))
-    error = networks.q.network(x)[:, 1] - jnp.array(
-        [2.0, 2.0 + config.gamma * other(following)[chosen]]
-    )
-    slope = jax.grad(lambda n: jnp.mean((n(x)[:, 1] - (networks.q.network(x)[:, 1] - error)) ** 2))(
-        networks.q.network
-    )
-    expected = networks.q.descend(slope, 1e-5, config.clip, config.adam_eps).network
-    assert np.asarray(trained.q.network.weights[0]) == pytest.approx(
+    x, following = samples.x, samples.x_next[0]
+    chosen = int(jnp.argmax(online.network(following)))
+    # else the test would not tell Double DQN from DQN
+    assert chosen != int(jnp.argmax(other(following)))
+    trained = ddqn.learn(networks, replace(config, eta_c=1e-5), samples)
+    goal = jnp.array([2.0, 2.0 + config.gamma * other(following)[chosen]])
+    slope = jax.grad(lambda n: jnp.mean((n(x)[:, 1] - goal) ** 2))(online.network)
+    expected = online.descend(slope, 1e-5, config.clip, config.adam_eps).network
+    assert np.asarray(trained.q.online.network.weights[0]) == pytest.approx(
         np.asarray(expected.weights[0]), abs=1e-8
     )
 
 
 def test_soft_targets_and_temperature_by_hand() -> None:
     config = configure("sac", "published", trained_embedding=False, hidden=(16,), eta=0.0)
-    networks, batch = sac.init(jax.random.key(1), config, Space(3, 1, 2)).networks, two_targets()
-    x, following = (
-        encode(networks.features, batch.observation),
-        encode(networks.features, batch.following),
-    )
+    networks = sac.init(jax.random.key(1), config, Space(3, (), 2)).networks
+    samples = samples_of(networks, two_targets())
+    goal, following = sac.soft_goal(networks, config, samples), samples.x_next[0]
 
-    def learn(_: int, n: Any) -> Any:
-        return replace(n, critics=sac.learn_critics(n, config, batch, x, following, jnp.ones(2))[0])
+    def learn(_: int, critics: Any) -> Any:
+        return learn_critics(critics, samples, goal, config)[0]
 
-    trained = jax.lax.fori_loop(0, 1500, learn, networks)
-    log_pi = jax.nn.log_softmax(networks.actor.network(following[0]))
-    q = jnp.minimum(*(target(following[0]) for target in networks.critic_targets))
+    trained = jax.lax.fori_loop(0, 1500, learn, networks.critics)
+    log_pi = jax.nn.log_softmax(networks.actor.network(following))
+    q = jnp.minimum(*(critic.target(following) for critic in networks.critics))
     soft_v = float(jnp.exp(log_pi) @ (q - log_pi))  # alpha starts at 1
-    for critic in trained.critics:
-        assert np.asarray(critic.network(x)[:, 1]) == pytest.approx(
+    for critic in trained:
+        assert np.asarray(critic.online.network(samples.x)[:, 1]) == pytest.approx(
             np.array([2.0, 2.0 + config.gamma * soft_v]), abs=0.02
         )
-    warmer = sac.learn(networks, replace(config, eta=0.1), batch, jnp.ones(2)).log_alpha.network
+    warmer = sac.learn(networks, replace(config, eta=0.1), samples).log_alpha.network
     entropy = -jnp.sum(jnp.exp(log_pi) * log_pi)
     assert (float(warmer) > 0) == (float(entropy) < 0.98 * np.log(2))
 
@@ -335,7 +341,7 @@ def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
     exact q of pi.
     """
     mdp = four_rooms(1, size=7)
-    config, state = jekyll(Space(mdp.n_states, 1, 4), eta_c=3e-3, tau=0.05)
+    config, state = jekyll(Space(mdp.n_states, (), 4), eta_c=3e-3, tau=0.05)
     s, a = (
         grid.ravel() for grid in np.meshgrid(np.arange(mdp.n_states), np.arange(4), indexing="ij")
     )
@@ -349,19 +355,11 @@ def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
             for x in (s, a, mdp.r[s, a].astype(np.float32), successor, discount.astype(np.float32))
         )
     )
-    x, following = (
-        encode(state.networks.features, batch.observation),
-        encode(state.networks.features, batch.following),
-    )
-    weight = jnp.ones(len(s))
+    samples = samples_of(state.networks, batch)
 
     def learn(_: int, networks: Any) -> Any:
-        critics, _q = jekyll_hyde.learn_critics(networks, config, batch, x, following, weight)
-        targets = tuple(
-            blend(slow, fast.network, config.tau)
-            for slow, fast in zip(networks.critic_targets, critics, strict=True)
-        )
-        return replace(networks, critics=critics, critic_targets=targets)
+        goal = jekyll_hyde.expected_sarsa(networks, config, samples)
+        return replace(networks, critics=learn_critics(networks.critics, samples, goal, config)[0])
 
     networks = jax.jit(lambda n: jax.lax.fori_loop(0, 4000, learn, n))(state.networks)
     pi, q = jekyll_hyde.tables(networks, config, jnp.arange(mdp.n_states))
@@ -371,14 +369,14 @@ def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
     assert error.mean() < 0.02 * abs(exact).max()
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", ALGORITHMS)
 @pytest.mark.parametrize("name", ["published", "paper", "recommended"])
 def test_no_random_key_is_used_twice(agent: str, name: str) -> None:
     config = configure(agent, name, batch=2, hidden=(3,), capacity=4)
-    functions = AGENTS[agent]
+    functions = ALGORITHMS[agent]
 
     def turn(key: jax.Array) -> jax.Array:
-        state = functions.init(key, config, Space(4, 1, 2))
+        state = functions.init(key, config, Space(4, (), 2))
         action, state = functions.act(state, config, jnp.int32(0))
         state = functions.update(
             state, config, replace(transition(1), action=action), jnp.asarray(True)
@@ -398,7 +396,7 @@ def test_no_random_key_is_used_twice(agent: str, name: str) -> None:
     [
         (lambda: configure("dqn"), "agent is 'dqn'"),
         (lambda: configure("jekyll_hyde", "best"), "config is 'best'"),
-        (lambda: configure("ddqn", jekyll_hyde.PAPER), "a Config of ddqn"),
+        (lambda: configure("ddqn", configure("jekyll_hyde")), "a Config of ddqn"),
         (lambda: configure("jekyll_hyde", actor_rule="reinforce"), "actor_rule is 'reinforce'"),
         (lambda: configure("jekyll_hyde", eta=-1.0), "eta is -1.0"),
         (lambda: configure("jekyll_hyde", batch=0), "batch is 0"),
@@ -412,5 +410,18 @@ def test_bad_configurations(call: Any, words: str) -> None:
 
 
 def test_the_package_does_not_import_jax() -> None:
-    code = "import sys, jekyllhyde, jekyllhyde.mdp.domains, jekyllhyde.envs; sys.exit('jax' in sys.modules)"
+    modules = "jekyllhyde, jekyllhyde.mdp.domains, jekyllhyde.envs"
+    code = f"import sys, {modules}; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_the_extra_one_sentence_says_what_to_install() -> None:
+    code = (
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'optax' else real(name, *rest)\n"
+        "from jekyllhyde.errors import InputError\n"
+        "try:\n    from jekyllhyde import deep\n"
+        "except InputError as error:\n    print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert said.stdout == "this needs optax; install jekyllhyde[deep]\n"

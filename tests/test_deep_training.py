@@ -1,9 +1,8 @@
-"""The two training loops: what agents learn on probe problems, seeds, sweeps, the host loop, files."""
+"""The compiled training loop: what agents learn on probe problems, seeds, sweeps, diagnostics."""
 
 from __future__ import annotations
 
 import importlib
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box
 
 from jekyllhyde import deep
-from jekyllhyde.deep import diagnostics, figure3
+from jekyllhyde.deep import diagnostics
 from jekyllhyde.deep.training import TrainResult
-from jekyllhyde.envs.rooms import FourRooms
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 
 SMALL: dict[str, Any] = {"hidden": (16,), "batch": 16, "capacity": 500}
@@ -83,7 +81,7 @@ def test_probe_problems(agent: str) -> None:
 def short_runs(seed: int, progress: Any = None, seeds: int = 2) -> list[TrainResult]:
     """Two runs with each of two settings, the second with an actor that takes no steps."""
     settings = [
-        {**JEKYLL, "warmup": 5, "eta": eta, "bonus_per_action": False} for eta in (1e-2, 0.0)
+        {**JEKYLL, "warmup": 5, "eta": eta, "bonus": "rnd(deep_target=True)"} for eta in (1e-2, 0.0)
     ]
     return deep.sweep(
         "chain",
@@ -145,11 +143,9 @@ def test_the_record_adds_up(results: dict[str, list[TrainResult]]) -> None:
 
 
 def test_progress_and_segments_change_nothing(results: dict[str, list[TrainResult]]) -> None:
-    seen: list[float] = []
-    assert (short_runs(0, seen.append)[0].q == results["first"][0].q).all()
-    assert seen == sorted(seen)
-    assert len(seen) == 8  # four runs, two evaluations each
-    assert seen[-1] == 1.0
+    episodes: list[int] = []
+    assert (short_runs(0, episodes.append)[0].q == results["first"][0].q).all()
+    assert episodes == [4] * 8  # four runs, two evaluations each, four episodes before each
 
 
 def test_final_networks_are_those_of_the_last_record(
@@ -157,10 +153,10 @@ def test_final_networks_are_those_of_the_last_record(
 ) -> None:
     result = results["first"][0]
     agent = deep.from_result(result, 1)
-    assert [agent.predict(s) for s in range(5)] == result.pi[1, -1, :5].argmax(-1).tolist()
+    actions = result.pi[1, -1, :5].argmax(-1).tolist()
+    assert [agent.predict(s) for s in range(5)] == actions
     agent.save(tmp_path / "agent")
-    loaded = deep.JekyllHyde.load(tmp_path / "agent")
-    assert [loaded.predict(s) for s in range(5)] == [agent.predict(s) for s in range(5)]
+    assert deep.JekyllHyde.load(tmp_path / "agent").predict(np.arange(5)).tolist() == actions
 
 
 def test_diagnostics_by_hand(results: dict[str, list[TrainResult]]) -> None:
@@ -245,98 +241,12 @@ def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[Trai
     result = results["first"][0]
     agent_key, *_ = jax.random.split(jax.random.fold_in(jax.random.key(0), 0), 3)
     agent = deep.JekyllHyde(TabularEnv(chain(6)), config=result.config)
-    agent._state = agent._init(agent_key, agent.config, space=agent.space)
+    agent._state = agent._algorithm.init(agent_key, agent.settings, space=agent.space)
     agent.learn(int(result.step[0, 1]))
-    assert int(agent.state.episodes) == 8
-    pi, q = agent._tables(agent.state.networks, agent.config, jnp.arange(6))
+    assert int(agent.state.episodes) == len(agent.episodes) == 8
+    pi, q = agent._algorithm.tables(agent.state.networks, agent.settings, jnp.arange(6))
     assert np.asarray(pi) == pytest.approx(result.pi[0, 1], abs=1e-4)
     assert np.asarray(q) == pytest.approx(result.q[0, 1], abs=1e-4)
-
-
-def host(env: gym.Env[Any, Any] | None = None, seed: int = 0) -> deep.JekyllHyde:
-    return deep.JekyllHyde(
-        env or FourRooms(level=1, size=7), seed=seed, config="published", **JEKYLL
-    )
-
-
-def weights(agent: deep.HostAgent) -> np.ndarray:
-    return np.asarray(agent.state.networks.actor.network.weights[0])
-
-
-def test_learning_is_additive_and_survives_the_disk(tmp_path: Path) -> None:
-    """On the chain an episode's start says nothing, so that a loaded agent goes on as if it had
-    never left.
-    """
-    env = TabularEnv(chain(4))
-    whole, parts = host(env), host(TabularEnv(chain(4)))
-    whole.learn(60)
-    parts.learn(25)
-    while parts._observation is not None:
-        parts.learn(1)
-    parts.save(tmp_path / "agent")
-    loaded = deep.JekyllHyde.load(tmp_path / "agent", TabularEnv(chain(4)))
-    loaded.learn(60 - int(loaded.state.t))
-    assert (weights(loaded) == weights(whole)).all()
-    assert (weights(loaded) != weights(parts)).any()
-    assert json.loads((tmp_path / "agent" / "agent.json").read_text())["config"]["hidden"] == [16]
-
-
-def test_host_seeds() -> None:
-    first, again, other = host(seed=1).learn(40), host(seed=1).learn(40), host(seed=2).learn(40)
-    assert (weights(first) == weights(again)).all()
-    assert (weights(first) != weights(other)).all()
-
-
-def test_vector_observations_and_shifted_actions() -> None:
-    class Sign(gym.Env[np.ndarray, int]):
-        """See a sign, name it: actions 5 and 6 are minus and plus."""
-
-        observation_space = Box(-1.0, 1.0, (1,))
-        action_space = Discrete(2, start=5)  # type: ignore[assignment]
-
-        def reset(
-            self, *, seed: int | None = None, options: Any = None
-        ) -> tuple[np.ndarray, dict[str, Any]]:
-            super().reset(seed=seed)
-            self.sign = self.np_random.choice([-1.0, 1.0])
-            return np.array([self.sign], dtype=np.float32), {}
-
-        def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-            assert action in (5, 6)
-            right = (action == 6) == (self.sign > 0)
-            return np.array([self.sign], dtype=np.float32), float(right), True, False, {}
-
-    agent = deep.DoubleDQN(Sign(), seed=0, config="published", trained_embedding=False, **SMALL)
-    agent.learn(300)
-    assert [agent.predict(np.array([sign], dtype=np.float32)) for sign in (-1.0, 1.0)] == [5, 6]
-
-
-def test_files_that_are_no_agents(tmp_path: Path) -> None:
-    agent = host()
-    agent.save(tmp_path)
-    with pytest.raises(InputError, match="not a ddqn"):
-        deep.DoubleDQN.load(tmp_path)
-    with pytest.raises(InputError, match="other observations"):
-        deep.JekyllHyde.load(tmp_path, TabularEnv(chain(4)))
-    with pytest.raises(InputError, match="no environment"):
-        deep.JekyllHyde.load(tmp_path).learn(1)
-    about = json.loads((tmp_path / "agent.json").read_text())
-    (tmp_path / "agent.json").write_text(
-        json.dumps({**about, "config": {**about["config"], "hidden": [17]}})
-    )
-    with pytest.raises(InputError, match="do not fit"):
-        deep.JekyllHyde.load(tmp_path)
-    (tmp_path / "agent.json").write_text(json.dumps(about))
-    (tmp_path / "state.safetensors").write_bytes(
-        (tmp_path / "state.safetensors").read_bytes()[:100]
-    )
-    with pytest.raises(InputError, match="no agent that can be read"):
-        deep.JekyllHyde.load(tmp_path)
-    with pytest.raises(InputError, match="no agent that can be read"):
-        deep.JekyllHyde.load(tmp_path / "nowhere")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        agent.save(tmp_path / "file" / "agent")
 
 
 class Continuous(gym.Env[Any, Any]):
@@ -350,7 +260,7 @@ class Continuous(gym.Env[Any, Any]):
         (lambda: deep.train(level=3), "level is 3"),
         (lambda: deep.train(seeds=0), "seeds is 0"),
         (lambda: deep.train(episodes=5), "episodes is 5"),
-        (lambda: deep.train("maze"), "env is 'maze'"),
+        (lambda: deep.train("maze"), "problem is 'maze'"),
         (lambda: deep.train(agent="ppo"), "agent is 'ppo'"),
         (lambda: deep.train(config="best"), "config is 'best'"),
         (lambda: deep.train(device="tpu"), "device is 'tpu'"),
@@ -379,7 +289,7 @@ def test_a_configuration_can_be_changed_and_passed() -> None:
 
 
 def test_a_curve_of_figure_3() -> None:
-    result = figure3.run(2, "ddqn", seeds=1, episodes=10, seed=3)
+    result = deep.train(agent="ddqn", level=2, config="published", seeds=1, episodes=10, seed=3)
     assert result.config == deep.configure("ddqn", "published", level=2)
     assert (result.score.shape, result.horizon) == ((1, 1), 90)
     assert result.optimum == pytest.approx(88.83, abs=0.005)

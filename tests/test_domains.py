@@ -1,17 +1,23 @@
-"""The domains against their definitions: closed forms, an exhaustive goal search, a hand-made grid."""
+"""The domains against their definitions: closed forms, an exhaustive search, a hand-made grid."""
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import DOMAINS, chain, deep_sea
+from jekyllhyde.mdp.chain import chain
+from jekyllhyde.mdp.deep_sea import deep_sea
+from jekyllhyde.mdp.domains import DOMAINS, find_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.problem import make
 from jekyllhyde.mdp.rooms import four_rooms, layout
+from jekyllhyde.options import Option
 from mdps import Floats, deterministic
 
 
@@ -280,8 +286,57 @@ def test_bad_settings(call: object, sentence: str) -> None:
     assert str(caught.value).startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    "name", ["four_rooms", "four-rooms", "FourRooms-v0", "jekyllhyde/FourRooms-v0"]
+)
+def test_a_domain_has_one_record_under_all_its_names(name: str) -> None:
+    domain = find_domain(name)
+    assert domain is DOMAINS["four_rooms"]
+    assert (domain.id, domain.horizon) == ("jekyllhyde/FourRooms-v0", 90)
+    assert make(name, size=7).name == four_rooms(size=7).name
+    plan = domain.draw_map(size=7, gamma=0.5)
+    assert plan.free.shape == (7, 7)
+    assert DOMAINS["chain"].draw_map() is None
+
+
+def test_options_come_from_the_makers_signature_and_docstring() -> None:
+    options = find_domain("garnet").options
+    assert list(options) == list(inspect.signature(garnet).parameters)
+    assert options["connectivity"] == Option(
+        "connectivity", int, 2, "successors per state and action."
+    )
+    assert options["goal"].kinds == (int,)
+    for domain in DOMAINS.values():
+        assert domain.about
+        assert all(option.about for option in domain.options.values()), domain.name
+    assert [domain.name for domain in DOMAINS.values() if domain.random] == ["garnet"]
+
+
+def test_a_domain_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import jekyllhyde as jh\n"
+        "def ring(n_states: int = 5): return jh.chain(n_states)\n"
+        "def lottery(seed: int = 0): return jh.garnet(8, seed=seed)\n"
+        "class Other: ...\n"
+        'wide = jh.Domain("wide", ring, horizon=7)\n'
+    )
+    assert find_domain(f"{file}:ring").options["n_states"].default == 5
+    assert find_domain(f"{file}:lottery").random
+    assert find_domain(f"{file}:wide").horizon == 7
+    assert make(f"{file}:wide", n_states=4).n_states == 4
+    file.write_text("import jekyllhyde as jh\ndef ring(): return jh.chain(3)\n")
+    assert make(f"{file}:ring").n_states == 3  # an edit counts
+    with pytest.raises(InputError, match="does not take size; it takes no options"):
+        make(f"{file}:ring", size=3)
+    with pytest.raises(InputError, match="has no function nothing"):
+        find_domain(f"{file}:nothing")
+    with pytest.raises(InputError, match="problem is 'nowhere'; it must be one of chain, garnet"):
+        find_domain("nowhere")
+
+
 def test_every_domain_works_with_its_defaults_under_both_conventions() -> None:
-    for name, make in DOMAINS.items():
+    for name, domain in DOMAINS.items():
         for convention in ("published", "paper"):
-            mdp = make(convention=convention)
+            mdp = domain.make(convention=convention)
             assert mdp.J_star > mdp.J_low, name

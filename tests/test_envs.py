@@ -13,10 +13,11 @@ from gymnasium.utils.env_checker import check_env
 
 from jekyllhyde import envs
 from jekyllhyde.envs import functional
-from jekyllhyde.envs.rooms import FourRooms
-from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, deep_sea
+from jekyllhyde.mdp.chain import chain
+from jekyllhyde.mdp.deep_sea import deep_sea
+from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.mdp.rooms import four_rooms, layout
@@ -30,7 +31,7 @@ def started(env: FourRooms, row: int, column: int) -> FourRooms:
     return env
 
 
-@pytest.mark.parametrize("name", envs.IDS)
+@pytest.mark.parametrize("name", [domain.id for domain in DOMAINS.values()])
 @pytest.mark.parametrize("render_mode", ["ansi", "rgb_array"])
 def test_gymnasium_accepts_every_environment(name: str, render_mode: str) -> None:
     envs.register()

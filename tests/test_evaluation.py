@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, deep_sea
+from jekyllhyde.mdp.chain import chain
+from jekyllhyde.mdp.deep_sea import deep_sea
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT, policy_transitions
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
-from jekyllhyde.mdp.mdp_file import load, save
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.mdp_file import load, save
 from jekyllhyde.mdp.rooms import four_rooms
 from mdps import random_mdp
 

@@ -11,7 +11,7 @@ from gymnasium.spaces import Box, Discrete
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.gymnasium import from_gymnasium
+from jekyllhyde.mdp.gym_import import from_gymnasium
 from mdps import random_policy
 
 ENVIRONMENTS: list[tuple[str, dict[str, Any], int]] = [

@@ -14,24 +14,40 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde.cli import main
-from jekyllhyde.lab import engine, output
+from jekyllhyde.lab import engine
 from jekyllhyde.lab.draw import styles
 from jekyllhyde.lab.figures import PANELS, in_small
 from jekyllhyde.lab.figures.drawings import DRAWINGS
 from jekyllhyde.lab.panel import judge, panel_of, read
+from jekyllhyde.lab.panel_files import write_panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
 VERDICTS = {"supported", "partly", "contradicted", "not testable"}
-PROTOCOL = "2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b 13a 13b 14a 14b 15a 15b 16a 16b"
+PROTOCOL = """2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b
+    13a 13b 14a 14b 15a 15b 16a 16b"""
+
+
+QUICK = [name for name, panel in PANELS.items() if panel.method.extra is None]
+DEEP = [name for name in PANELS if name not in QUICK]
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A store with the testing size of every panel."""
-    opened = Store.open(tmp_path_factory.mktemp("lab") / "store", create=True)
-    experiments = {panel.experiment.name: in_small(panel).experiment for panel in PANELS.values()}
-    engine.run(list(experiments.values()), opened)
+    """A store with the testing size of every panel without networks."""
+    return filled(tmp_path_factory, QUICK)
+
+
+@pytest.fixture(scope="module")
+def deep_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    pytest.importorskip("jax")
+    return filled(tmp_path_factory, DEEP)
+
+
+def filled(factory: pytest.TempPathFactory, names: list[str]) -> Store:
+    opened = Store.open(factory.mktemp("lab") / "store", create=True)
+    panels = [in_small(PANELS[name]) for name in names]
+    engine.run(list({panel.experiment.name: panel.experiment for panel in panels}.values()), opened)
     return opened
 
 
@@ -39,12 +55,24 @@ def test_every_panel_of_the_protocol_is_there() -> None:
     assert set(PROTOCOL.split()) <= set(PANELS)
 
 
-@pytest.mark.parametrize("name", PANELS)
+@pytest.mark.parametrize("name", QUICK)
 def test_a_panel_in_small_is_drawn_and_judged(name: str, store: Store, tmp_path: Path) -> None:
+    check_panel(name, store, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DEEP)
+def test_a_panel_with_networks_is_drawn_and_judged(
+    name: str, deep_store: Store, tmp_path: Path
+) -> None:
+    check_panel(name, deep_store, tmp_path)
+
+
+def check_panel(name: str, store: Store, tmp_path: Path) -> None:
     curves = read(in_small(PANELS[name]), store)
     assert curves.runs == (1 if PANELS[name].exact else 2)
-    assert list(curves.y) == in_small(PANELS[name]).labels
-    paths = output.write(curves, tmp_path)
+    assert list(curves.y) == list(in_small(PANELS[name]).labels)
+    paths = write_panel(curves, tmp_path, judge(curves))
     assert [path.name for path in paths] == [
         f"{name}.png",
         f"{name}.pdf",
@@ -72,11 +100,11 @@ def test_panel_5b_has_the_published_integers(tmp_path: Path) -> None:
     opened = Store.open(tmp_path / "store", create=True)
     engine.run([panel.experiment], opened)
     curves = read(panel, opened)
-    np.testing.assert_array_equal(curves.y["PG"][:2], [205, 15_000])
+    np.testing.assert_array_equal(curves.y["pg"][:2], [205, 15_000])
     assert curves.y["undiscounted"][0] == 204
-    assert curves.y["o=0.5"][2] == 668
+    assert curves.y["o0.5"][2] == 668
     assert curves.y["uniform"][2] == 361
-    np.testing.assert_array_equal(curves.censored["PG"], [0, 1, 1])
+    np.testing.assert_array_equal(curves.censored["pg"], [0, 1, 1])
 
 
 def test_a_curve_is_its_plan_run(store: Store) -> None:
@@ -90,9 +118,7 @@ def test_a_curve_is_its_plan_run(store: Store) -> None:
         lam=0.1,
         updates=panel.cap,
     )
-    np.testing.assert_array_equal(
-        curves.y["undiscounted lam=0.1"], run.J_norm[curves.x.astype(int)]
-    )
+    np.testing.assert_array_equal(curves.y["undiscounted-lam0.1"], run.J_norm[curves.x.astype(int)])
 
 
 def test_random_mdps_are_the_same_for_every_series(store: Store) -> None:
@@ -107,7 +133,7 @@ def test_random_mdps_are_the_same_for_every_series(store: Store) -> None:
         ).J_norm
         for i in range(2)
     ]
-    np.testing.assert_array_equal(curves.samples["PG"], np.array(runs)[:, curves.x.astype(int)])
+    np.testing.assert_array_equal(curves.samples["pg"], np.array(runs)[:, curves.x.astype(int)])
 
 
 def test_a_time_panel_is_its_learn_run(store: Store) -> None:
@@ -122,12 +148,12 @@ def test_a_time_panel_is_its_learn_run(store: Store) -> None:
     out = jh.learn(
         jh.chain(10, beta=0.0), agent, trajectories=panel.cap, runs=2, seed=cell.stream, target=0.5
     )
-    np.testing.assert_array_equal(curves.samples[cell.series][:, 0], out.time_to(0.5))
+    np.testing.assert_array_equal(curves.samples[cell.tag][:, 0], out.time_to(0.5))
 
 
 def test_series_look_different_within_a_panel() -> None:
     for panel in PANELS.values():
-        looks = list(styles(panel.labels).values())
+        looks = list(styles(list(panel.labels)).values())
         assert len(set(looks)) == len(looks), panel.name
 
 

@@ -12,16 +12,18 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import engine, methods
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from lab_sweeps import Forks, expected, held, long, planned, rows, small
+from lab_sweeps import Forks, expected, held, interrupts_ignored, long, planned, rows, small
 
 OWN = """
 import numpy as np
@@ -69,6 +71,7 @@ def uninterrupted(tmp_path: Path, experiments: list[Experiment]) -> str:
 # Killed.
 
 
+@pytest.mark.long
 def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     """Each a little after none to five parts more were stored, so that the moments are spread on
     slow machines too.
@@ -97,7 +100,7 @@ def test_killed_at_twenty_random_moments(forks: Forks, tmp_path: Path) -> None:
     assert rows(store, long(runs)) == uninterrupted(tmp_path, long(runs))
 
 
-@pytest.mark.parametrize("later", [0, 20])
+@pytest.mark.parametrize("later", [0, pytest.param(20, marks=pytest.mark.long)])
 def test_killed_at_every_step_of_storing(forks: Forks, tmp_path: Path, later: int) -> None:
     """At the start and in the middle of a sweep, while a second process works on the same runs."""
     whole = uninterrupted(tmp_path, [small(3)])
@@ -126,7 +129,8 @@ def test_two_processes_on_one_store(forks: Forks, tmp_path: Path) -> None:
 # Interrupted.
 
 SWEEP = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -135,7 +139,8 @@ plan = sys.argv[2] == "plan"
 settings = {"updates": 10**9, "eta": 1e-9} if plan else {"trajectories": 10**6}
 problem = {"name": "chain", "n_states": 30} if plan else {"name": "garnet", "n_states": 60}
 common = {"method": sys.argv[2], "problem": problem, "series": [{"label": "a"}]}
-quick = Experiment(name="quick", settings={name: 10 for name in settings if name != "eta"}, **common)
+short = {name: 10 for name in settings if name != "eta"}
+quick = Experiment(name="quick", settings=short, **common)
 slow = Experiment(name="slow", settings={**settings, "target": 2.0}, runs=50, **common)
 store = Store.open(sys.argv[1], create=True)
 engine.run([quick], store)
@@ -151,9 +156,11 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("method", ["plan", "learn"])
 def test_an_interrupt_stops_within_two_seconds(tmp_path: Path, method: str) -> None:
     command = [sys.executable, "-c", SWEEP, str(tmp_path / "store"), method]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with interrupts_ignored():
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    with process:
         assert process.stdout is not None
         assert process.stderr is not None
         for _ in range(4):  # it is well under way
@@ -284,16 +291,16 @@ def test_failed_runs_are_rows_with_a_reason_and_the_sweep_goes_on(store: Store, 
 def test_a_learning_run_that_raises_fails_alone(
     store: Store, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its block is run again in halves; the others are bit-identical to what they are without it."""
+    """Its block is run again in halves; the others are bit-identical to those without it."""
     whole = uninterrupted(tmp_path, [small(9)])
-    run_one = methods._learn_rows
+    method = METHODS["learn"]
 
-    def unlucky(mdps: Any, settings: Any, stream: int, runs: range, progress: Any) -> Any:
+    def unlucky(problem: Any, settings: Any, stream: int, runs: range, progress: Any) -> Any:
         if 5 in runs and settings["eta"] == 1.0:
             raise RuntimeError("run 5")
-        return run_one(mdps, settings, stream, runs, progress)
+        return method.rows(problem, settings, stream, runs, progress)
 
-    monkeypatch.setattr(methods, "_learn_rows", unlucky)
+    monkeypatch.setitem(METHODS._records, "learn", replace(method, rows=unlucky))
     status = engine.run([small(9)], store, workers=1)
     assert status.failed == 2
     failed = [
@@ -362,7 +369,7 @@ def test_no_memory_is_not_a_failure_of_the_run(
     def exhausted(*_: Any) -> Any:
         raise MemoryError
 
-    monkeypatch.setattr(methods, "_learn_rows", exhausted)
+    monkeypatch.setitem(METHODS._records, "learn", replace(METHODS["learn"], rows=exhausted))
     with pytest.raises(MemoryError):
         engine.run([small(2)], store, workers=1)
     assert store.parts == {}
@@ -401,7 +408,7 @@ def test_a_store_that_vanishes_is_one_sentence(
         with contextlib.suppress(FileNotFoundError):
             store.folder.rename(moved)
 
-    with pytest.raises(InputError, match=r"cannot be written to \(No such file or directory\)"):
+    with pytest.raises(InputError, match=r"cannot be written to: No such file or directory"):
         engine.run([small(20)], store, workers=2, report=report)
 
 

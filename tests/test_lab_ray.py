@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from jekyllhyde import errors
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from lab_sweeps import expected, held, planned, rows, small
+from lab_sweeps import expected, held, interrupts_ignored, planned, rows, small
 
 MARK = f"jekyllhyde-test-{os.getpid()}"
 NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 80 * 2**20}
@@ -54,7 +55,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def busy_workers() -> dict[int, int]:
-    """The processes of this test's cluster that are at a task, with their parents (one per node)."""
+    """The processes of this test's cluster that are at a task, with their parents, one a node."""
     found = {}
     for place in Path("/proc").iterdir():
         if place.name.isdigit():
@@ -97,6 +98,7 @@ def test_two_nodes_and_a_killed_worker(
     assert engine.run(sweep(), store, engine="ray", address=cluster.address).tasks == 0
 
 
+@pytest.mark.long
 def test_a_lost_node(
     cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,10 +149,11 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
             pass
 
 
+@pytest.mark.long
 def test_a_task_that_kills_its_workers_ends(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jekyllhyde.lab import ray as ours
+    from jekyllhyde.lab import cluster as ours
 
     monkeypatch.setattr(ours, "RETRIES", 1)
     own = tmp_path / "own.py"
@@ -165,17 +168,20 @@ def test_a_task_that_kills_its_workers_ends(
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 engine.TASK_SECONDS = 0.3
 settings = {"trajectories": 10**6, "target": 2.0}
-slow = Experiment(name="slow", method="learn", problem={"name": "garnet"}, series=[{"label": "a"}], settings=settings, runs=50)
+common = {"method": "learn", "problem": {"name": "garnet"}, "series": [{"label": "a"}]}
+slow = Experiment(name="slow", settings=settings, runs=50, **common)
 def report(status):
     print("working", flush=True)
 try:
-    engine.run([slow], Store.open(sys.argv[1], create=True), engine="ray", address=sys.argv[2], workers=2, report=report)
+    store = Store.open(sys.argv[1], create=True)
+    engine.run([slow], store, engine="ray", address=sys.argv[2], workers=2, report=report)
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
@@ -183,13 +189,15 @@ except KeyboardInterrupt:
 
 def test_an_interrupt_cancels_the_tasks(cluster: Any, tmp_path: Path) -> None:
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "store"), cluster.address]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with interrupts_ignored():
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with process:
         assert process.stdout is not None
         while not busy_workers():
-            assert process.stdout.readline() == "working\n"
+            assert process.stdout.readline()  # ours, or one of Ray's
         process.send_signal(signal.SIGINT)
         started = time.perf_counter()
-        assert process.stdout.read().endswith("stopped\n")
+        assert "stopped" in process.stdout.read().splitlines()
         assert process.wait(30) == 0
         assert time.perf_counter() - started < 15
     for _ in range(100):
@@ -211,12 +219,7 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
 def test_without_ray_it_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", absent)
+    monkeypatch.setitem(errors.EXTRAS, "ray", ("no_such_module",))
     store = Store.open(tmp_path / "store", create=True)
-    with pytest.raises(
-        InputError, match=r"Ray is not installed; install jekyllhyde\[ray\], or use engine 'local'"
-    ):
+    with pytest.raises(InputError, match=r"no_such_module; install jekyllhyde\[ray\]"):
         engine.run([planned()], store, engine="ray")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.mdp.rooms import four_rooms

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from mdps import dense_model, random_mdp, random_policy

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain, deep_sea
+from jekyllhyde.mdp.chain import chain
+from jekyllhyde.mdp.deep_sea import deep_sea
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.mdp.rooms import four_rooms

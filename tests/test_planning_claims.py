@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import plan
 from mdps import Floats

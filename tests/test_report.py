@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -15,12 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jekyllhyde import errors
 from jekyllhyde.cli.report import Report
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import engine, report
+from jekyllhyde.lab import charts, engine, html_page
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import Curves, judge, panel_of
 from jekyllhyde.lab.provenance import provenance
+from jekyllhyde.lab.settings_text import slug
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
@@ -63,7 +64,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture(scope="module")
 def html(mixed: Made, tmp_path_factory: pytest.TempPathFactory) -> str:
     store, curves = mixed
-    return report.write(
+    return html_page.write_page(
         curves, tmp_path_factory.mktemp("out") / "new" / "report.html", store, SKIPPED
     ).read_text(encoding="utf-8")
 
@@ -89,7 +90,7 @@ def test_names_are_shown_as_they_are(page: Page) -> None:
 def test_a_label_in_the_data_is_the_label(page: Page, mixed: Made) -> None:
     data = [json.loads(script) for script in page.scripts if script.startswith('{"xlabel"')]
     assert [[series["label"] for series in one["series"]] for one in data] == [
-        one.panel.labels for one in mixed[1]
+        list(one.panel.labels.values()) for one in mixed[1]
     ]
 
 
@@ -98,7 +99,8 @@ def test_nothing_is_fetched(page: Page) -> None:
         a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy"
     ]
     assert policies == [
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "img-src data: blob:"
     ]
     assert page.values("src") == []
     links = [str(link) for link in page.values("href")]
@@ -144,7 +146,9 @@ def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
 
 def test_own_experiments_alone_say_nothing_of_the_paper(tmp_path: Path, mixed: Made) -> None:
     store, curves = mixed
-    page = Page(report.write(curves[-1:], tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    page = Page(
+        html_page.write_page(curves[-1:], tmp_path / "r.html", store).read_text(encoding="utf-8")
+    )
     ids = page.values("id")
     assert "own-experiments" in ids
     assert "provenance" in ids
@@ -154,7 +158,9 @@ def test_own_experiments_alone_say_nothing_of_the_paper(tmp_path: Path, mixed: M
 
 def test_same_store_same_file(tmp_path: Path, mixed: Made, html: str) -> None:
     store, curves = mixed
-    again = report.write(curves, tmp_path / "report.html", Store.open(store.folder), SKIPPED)
+    again = html_page.write_page(
+        curves, tmp_path / "report.html", Store.open(store.folder), SKIPPED
+    )
     assert again.read_text(encoding="utf-8") == html
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
@@ -164,20 +170,21 @@ def test_same_store_same_file(tmp_path: Path, mixed: Made, html: str) -> None:
 
 def test_chart_of_times(mixed: Made) -> None:
     curves = mixed[1][2]
-    chart = report.chart(curves)
+    chart = charts.chart(curves)
     assert chart["words"] == ["0.5", "10/t", "1"]
     assert chart["x"] == [0, 1, 2]
     assert chart["cap"] == 300
     for one in chart["series"]:
-        samples = curves.samples[one["label"]]
+        tag = slug(one["label"])
+        samples = curves.samples[tag]
         np.testing.assert_allclose(one["y"], samples.mean(axis=0), rtol=1e-4)
         np.testing.assert_allclose(one["median"], np.median(samples, axis=0), rtol=1e-4)
-        np.testing.assert_allclose(one["censored"], curves.censored[one["label"]], rtol=1e-4)
+        np.testing.assert_allclose(one["censored"], curves.censored[tag], rtol=1e-4)
         assert all(lo <= y <= hi for lo, y, hi in zip(one["lo"], one["y"], one["hi"], strict=True))
 
 
 def test_chart_of_an_exact_panel_has_no_intervals(mixed: Made) -> None:
-    chart = report.chart(mixed[1][0])
+    chart = charts.chart(mixed[1][0])
     assert chart["exact"]
     assert chart["words"] is None
     assert all("lo" not in one and "hi" not in one for one in chart["series"])
@@ -185,13 +192,13 @@ def test_chart_of_an_exact_panel_has_no_intervals(mixed: Made) -> None:
 
 
 def test_chart_of_curves_has_no_cap(mixed: Made) -> None:
-    chart = report.chart(mixed[1][1])
+    chart = charts.chart(mixed[1][1])
     assert chart["cap"] is None
     assert all("median" not in one and len(one["lo"]) == len(chart["x"]) for one in chart["series"])
 
 
 def test_rounding() -> None:
-    assert report.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [
+    assert charts.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [
         0.12346,
         150000,
         123460,
@@ -199,29 +206,29 @@ def test_rounding() -> None:
         None,
         0,
     ]
-    assert json.dumps(report.rounded([150000.0, 0.5])) == "[150000, 0.5]"
+    assert json.dumps(charts.rounded([150000.0, 0.5])) == "[150000, 0.5]"
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_points_that_are_drawn_lie_close(logarithmic: bool) -> None:
     x = np.arange(1.0, 100_001.0)
-    shown = x[report.visible(x, logarithmic)]
-    assert len(shown) <= report.MOST_POINTS
+    shown = x[charts.visible(x, logarithmic)]
+    assert len(shown) <= charts.MOST_POINTS
     assert (shown[0], shown[-1]) == (1.0, 100_000.0)
     along = np.log(shown) if logarithmic else shown
     crowded = np.diff(along)[
         shown[1:] > 1000
     ]  # below, a logarithmic axis has no more points than it shows
-    assert crowded.max() < 2.5 * (along[-1] - along[0]) / report.MOST_POINTS
-    assert report.visible(x[:20], logarithmic).tolist() == list(range(20))
+    assert crowded.max() < 2.5 * (along[-1] - along[0]) / charts.MOST_POINTS
+    assert charts.visible(x[:20], logarithmic).tolist() == list(range(20))
 
 
 def test_a_panel_says_what_its_lines_are(mixed: Made, tmp_path: Path) -> None:
     store, curves = mixed
     decile = replace(curves[1], panel=replace(curves[1].panel, statistic="decile"))
-    assert report.chart(decile)["statistic"] == "lowest decile"
+    assert charts.chart(decile)["statistic"] == "lowest decile"
     page = Page(
-        report.write([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(
+        html_page.write_page([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(
             encoding="utf-8"
         )
     )
@@ -233,12 +240,10 @@ def test_a_panel_says_what_its_lines_are(mixed: Made, tmp_path: Path) -> None:
     ]
 
 
-def test_embedded_data_cannot_end_its_element() -> None:
-    text = report.embedded({"a": HOSTILE})
-    assert json.loads(text) == {"a": HOSTILE}
-    assert not set("<>&") & set(text)
-    with pytest.raises(ValueError, match="JSON"):
-        report.embedded(float("nan"))
+def test_embedded_data_cannot_end_its_element(page: Page) -> None:
+    data = [script for script in page.scripts if script.startswith('{"xlabel"')]
+    assert any(HOSTILE in json.loads(text)["series"][0]["label"] for text in data)
+    assert not any(set("<>&") & set(text) for text in data)
 
 
 # Provenance.
@@ -284,7 +289,9 @@ def test_failed_runs_are_counted(tmp_path: Path) -> None:
     store, curves = made(tmp_path / "store", [panel_of(experiment)])
     found = provenance([curves[0].panel], store)
     assert (found.total.runs, found.total.failed) == (3, 1)
-    page = Page(report.write(curves, tmp_path / "r.html", store).read_text(encoding="utf-8"))
+    page = Page(
+        html_page.write_page(curves, tmp_path / "r.html", store).read_text(encoding="utf-8")
+    )
     assert "1 failed runs" in " ".join(" ".join(page.texts).split())
 
 
@@ -292,12 +299,12 @@ def test_failed_runs_are_counted(tmp_path: Path) -> None:
 
 
 def test_differences_come_from_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "files", lambda package: tmp_path)
-    assert report.differences() == ""
+    monkeypatch.setattr(html_page, "files", lambda package: tmp_path)
+    assert html_page.differences() == ""
     (tmp_path / "differences.md").write_text(
         "# Title\n\ntext\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
     )
-    assert report.differences().startswith("<p>text</p>\n<div class='box wide'")
+    assert html_page.differences().startswith("<p>text</p>\n<div class='box wide'")
 
 
 def test_without_differences_there_is_no_section(
@@ -305,8 +312,10 @@ def test_without_differences_there_is_no_section(
 ) -> None:
     store, curves = mixed
     for text, there in (("", False), ("<p>a difference</p>", True)):
-        monkeypatch.setattr(report, "differences", lambda text=text: text)
-        html = report.write(curves[:1], tmp_path / "r.html", store).read_text(encoding="utf-8")
+        monkeypatch.setattr(html_page, "differences", lambda text=text: text)
+        html = html_page.write_page(curves[:1], tmp_path / "r.html", store).read_text(
+            encoding="utf-8"
+        )
         assert ("id='differences'" in html, "<p>a difference</p>" in html) == (there, there)
 
 
@@ -316,15 +325,15 @@ def test_without_differences_there_is_no_section(
 def test_bad_input(mixed: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, curves = mixed
     with pytest.raises(InputError, match="no panel to report on"):
-        report.write([], tmp_path / "r.html", store)
-    with pytest.raises(InputError, match=r"cannot be written to .*\(Is a directory\)"):
-        report.write(curves[:1], tmp_path, store)
+        html_page.write_page([], tmp_path / "r.html", store)
+    with pytest.raises(InputError, match=r"cannot write .*: Is a directory"):
+        html_page.write_page(curves[:1], tmp_path, store)
     assert not [
         path for path in tmp_path.parent.iterdir() if path.name.startswith(f".{tmp_path.name}")
     ]
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setitem(errors.EXTRAS, "plot", ("matplotlib", "no_such_module"))
     with pytest.raises(InputError, match=r"install jekyllhyde\[plot\]"):
-        report.write(curves[:1], tmp_path / "r.html", store)
+        html_page.write_page(curves[:1], tmp_path / "r.html", store)
 
 
 @pytest.fixture(scope="module")

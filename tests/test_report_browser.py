@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chromium import PROGRAM, Chromium
-from jekyllhyde.lab import report
+from jekyllhyde.lab.html_page import write_page
 from jekyllhyde.lab.panel import Curves, judge
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
@@ -20,8 +20,14 @@ pytestmark = pytest.mark.skipif(
     PROGRAM is None,
     reason="there is no Chromium on this machine; Debian's package chromium has one",
 )
-DRAWN = "[...document.querySelectorAll('.panel')].filter(panel => panel.querySelector('.main-svg')).length"
-VISIBLE = "document.querySelector('#panel-8a .chart').data.map(trace => [trace.meta, trace.fill || 'line', trace.visible])"
+DRAWN = (
+    "[...document.querySelectorAll('.panel')]"
+    ".filter(panel => panel.querySelector('.main-svg')).length"
+)
+VISIBLE = (
+    "document.querySelector('#panel-8a .chart').data"
+    ".map(trace => [trace.meta, trace.fill || 'line', trace.visible])"
+)
 ROWS = (
     "[...document.querySelectorAll('#claims tbody tr')].filter(row => row.offsetHeight)"
     ".map(row => [row.dataset.verdict, row.dataset.group])"
@@ -32,7 +38,7 @@ ROWS = (
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Curves]]:
     folder = tmp_path_factory.mktemp("browser")
     store, curves = made(folder / "store", [*paper_panels(), own_panel()])
-    return report.write(curves, folder / "report.html", store, SKIPPED), curves
+    return write_page(curves, folder / "report.html", store, SKIPPED), curves
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +127,8 @@ def test_a_button_hides_line_and_band(page: Chromium) -> None:
 def test_double_click_leaves_one_and_all_brings_them_back(page: Chromium) -> None:
     draw_all(page)
     page.evaluate(
-        "document.querySelector(\"#panel-8a [data-series='2']\").dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))"
+        "document.querySelector(\"#panel-8a [data-series='2']\")"
+        ".dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))"
     )
     page.wait_for(f"{VISIBLE}.every(([meta, kind, visible]) => visible === (meta === 2))")
     page.click("#panel-8a [data-all]")
@@ -156,9 +163,11 @@ def test_the_mouse_on_a_line_tells_its_value(
     chart = "document.querySelector('#panel-5b .chart')"
     page.middle("#panel-5b .chart")
     x, y = page.evaluate(
-        f"(chart => {{ const {{xaxis, yaxis}} = chart._fullLayout, box = chart.getBoundingClientRect();"
+        "(chart => { const {xaxis, yaxis} = chart._fullLayout;"
+        " const box = chart.getBoundingClientRect();"
         " const k = chart.data.findIndex(trace => trace.meta === 2);"
-        " return [box.x + xaxis._offset + xaxis.d2p(chart.data[k].x[4]), box.y + yaxis._offset + yaxis.d2p(chart.data[k].y[4])]; })"
+        " return [box.x + xaxis._offset + xaxis.d2p(chart.data[k].x[4]),"
+        " box.y + yaxis._offset + yaxis.d2p(chart.data[k].y[4])]; })"
         f"({chart})"
     )
     page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x - 1, y=y)
@@ -215,17 +224,20 @@ def test_fits_a_phone(page: Chromium, written: tuple[Path, list[Curves]]) -> Non
         "[innerWidth, document.documentElement.scrollWidth, document.body.scrollWidth]"
     ) == [360, 360, 360]
     widths = page.evaluate(
-        "[...document.querySelectorAll('.chart .main-svg')].map(svg => svg.getBoundingClientRect().right)"
+        "[...document.querySelectorAll('.chart .main-svg')]"
+        ".map(svg => svg.getBoundingClientRect().right)"
     )
     assert widths
     assert max(widths) <= 360
     boxes = page.evaluate(
-        "[...document.querySelectorAll('.box')].map(box => [box.getBoundingClientRect().right, box.scrollWidth])"
+        "[...document.querySelectorAll('.box')]"
+        ".map(box => [box.getBoundingClientRect().right, box.scrollWidth])"
     )
     assert all(right <= 360 for right, _ in boxes)
     assert max(width for _, width in boxes) > 360  # wide tables scroll within their box
     below = page.evaluate(
-        "[...document.querySelectorAll('.panel')].map(panel => panel.querySelector('.legend').getBoundingClientRect().top"
+        "[...document.querySelectorAll('.panel')]"
+        ".map(panel => panel.querySelector('.legend').getBoundingClientRect().top"
         " >= panel.querySelector('.chart').getBoundingClientRect().bottom - 1)"
     )
     assert all(below)

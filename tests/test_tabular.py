@@ -13,9 +13,9 @@ import jekyllhyde as jh
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular import learn as module
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
-from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STEPS, edges_of
 from jekyllhyde.tabular.learn import evaluation_times, learn
-from jekyllhyde.tabular.run import State, uses_replay
+from jekyllhyde.tabular.records import edges_of
+from jekyllhyde.tabular.run_state import RunState
 from reference_tabular import Reference
 
 HORIZON, TRAJECTORIES, SEED = 20, 50, 3
@@ -81,16 +81,13 @@ def run_once(
     seed: int = SEED,
     run: int = 0,
 ) -> Any:
-    plan = module._Plan(agent, trajectories, seed, horizon, None, "both", lambda n: None)
-    return module._run(plan, mdp, run)
+    job = module._Job(agent.settings, trajectories, seed, horizon, None, "both", lambda n: None)
+    return module._run(job, mdp, run)
 
 
 def label(agent: TabularAgent) -> str:
-    changed = [
-        f"{k}={getattr(agent, k)}"
-        for k in agent.settings
-        if getattr(agent, k) != getattr(type(agent)(), k)
-    ]
+    own, default = (one.settings.resolved() for one in (agent, type(agent)()))
+    changed = [f"{name}={value}" for name, value in own.items() if value != default[name]]
     return ",".join([agent.name, *changed]).replace(" ", "")
 
 
@@ -101,14 +98,14 @@ def test_engine_agrees_with_the_reference_transition_by_transition(agent: Tabula
         times = evaluation_times(TRAJECTORIES).tolist()
         reference = Reference(mdp, agent, SEED, 0, HORIZON, times).learn(TRAJECTORIES)
         assert not failure
-        assert state.clock[STEPS] == len(reference.transitions)
-        assert np.array_equal(state.tables.n, reference.n)
-        if uses_replay(agent) and agent.capacity is None:
+        assert state.steps == len(reference.transitions)
+        assert np.array_equal(state.table("n"), reference.n)
+        if agent.settings.uses_replay and agent.settings.capacity is None:
             assert_same_transitions(mdp, state, reference)
         acting = ~mdp.is_terminal
         for name in ("theta", "pi", "q", "q_hyde")[: 4 if isinstance(agent, J) else 3]:
             np.testing.assert_allclose(
-                getattr(state.tables, name)[acting],
+                state.table(name)[acting],
                 np.array(getattr(reference, name))[acting],
                 rtol=0,
                 atol=1e-9,
@@ -120,12 +117,12 @@ def test_engine_agrees_with_the_reference_transition_by_transition(agent: Tabula
         assert trace.hyde_trajectories[-1] == reference.in_control.count("hyde")
 
 
-def assert_same_transitions(mdp: FiniteMDP, state: State, reference: Any) -> None:
+def assert_same_transitions(mdp: FiniteMDP, state: RunState, reference: Any) -> None:
     """The engine's two logs, read through its edges, hold the reference's transitions in the same
     order.
     """
     edges = edges_of(mdp)
-    sizes = state.clock[[SIZE_JEKYLL, SIZE_HYDE]]
+    sizes = state.sizes
     expected: dict[str, list[tuple[int, int, int, float]]] = {"jekyll": [], "hyde": []}
     i = 0
     for leader in reference.in_control:
@@ -227,11 +224,9 @@ def test_replay_draws_from_hydes_buffer_with_probability_o(o: float) -> None:
     agent = J(o=o, epsilon=0.5, hyde="uniform", eta=1e4, eta_c=1e-6)
     trajectories = 50_000
     _, state, _ = run_once(mdp, agent, trajectories, 100)
-    replays = np.log1p(-state.tables.q[0] / r[0]) / np.log1p(-1e-6)
+    replays = np.log1p(-state.table("q")[0] / r[0]) / np.log1p(-1e-6)
     assert replays.sum() == pytest.approx(trajectories, rel=1e-6)
-    jekyll, hyde = (
-        state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])
-    )
+    jekyll, hyde = (state.log[row, :size] for row, size in enumerate(state.sizes))
     strays = (jekyll != 0).sum()
     assert strays < 0.05 * len(jekyll)
     assert (hyde != 0).mean() == pytest.approx(0.75, abs=0.01)
@@ -243,20 +238,13 @@ def test_replay_draws_from_hydes_buffer_with_probability_o(o: float) -> None:
 def test_counts_and_coverage_match_the_transitions() -> None:
     mdp = jh.garnet(30, 3, 2, seed=4)
     trace, state, _ = run_once(mdp, J(epsilon=0.3), 200, 50)
-    steps = state.clock[STEPS]
-    assert (
-        state.tables.n.sum()
-        == steps
-        == state.clock[SIZE_JEKYLL] + state.clock[SIZE_HYDE]
-        == trace.steps[-1]
-    )
+    steps = state.steps
+    assert state.tables.n.sum() == steps == sum(state.sizes) == trace.steps[-1]
     edges = edges_of(mdp)
-    logged = np.concatenate(
-        [state.log[row, :size] for row, size in enumerate(state.clock[[SIZE_JEKYLL, SIZE_HYDE]])]
-    )
-    n = np.zeros_like(state.tables.n)
+    logged = np.concatenate([state.log[row, :size] for row, size in enumerate(state.sizes)])
+    n = np.zeros_like(state.table("n"))
     np.add.at(n.reshape(-1), edges.pair[logged], 1)
-    assert np.array_equal(n, state.tables.n)
+    assert np.array_equal(n, state.table("n"))
     acting = n[~mdp.is_terminal]
     assert (trace.least_count[-1], trace.unvisited[-1]) == (
         acting.min(),
@@ -269,7 +257,7 @@ def test_counts_and_coverage_match_the_transitions() -> None:
 def test_simulated_transitions_follow_the_model() -> None:
     mdp = jh.garnet(6, 2, 3, seed=5)
     _, state, _ = run_once(mdp, J(epsilon=1.0, hyde="uniform"), 20_000, 100)
-    log = state.log[1, : state.clock[SIZE_HYDE]]
+    log = state.log[1, : state.sizes[1]]
     seen = np.bincount(log, minlength=mdp.P.nnz)
     row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
     expected = mdp.P.data * np.bincount(row, weights=seen)[row]

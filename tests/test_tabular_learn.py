@@ -15,7 +15,6 @@ import jekyllhyde as jh
 from jekyllhyde.errors import InputError
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn
-from jekyllhyde.tabular.result import interval
 
 J, P = TabularJekyllHyde, TabularOnPolicy
 
@@ -133,15 +132,6 @@ def test_progress_counts_every_trajectory() -> None:
     seen: list[int] = []
     learn(jh.chain(5, beta=0.8), J(), trajectories=20_000, runs=2, target=0.5, progress=seen.append)
     assert sum(seen) == 40_000
-
-
-def test_interval_is_students() -> None:
-    found = interval(np.array([1.0, 2.0, 3.0, 4.0]))
-    assert (found.mean, found.median) == (2.5, 2.5)
-    assert found.high - found.mean == pytest.approx(
-        3.182446 * np.std([1, 2, 3, 4], ddof=1) / 2, rel=1e-5
-    )
-    assert interval(np.array([1.0])).high == np.inf
 
 
 BAD_AGENTS: list[tuple[type[TabularAgent], dict[str, Any], str]] = [

@@ -15,10 +15,9 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import jekyllhyde as jh
+from jekyllhyde.check import check_agent
 from jekyllhyde.errors import InputError
-from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
-from jekyllhyde.tabular.arrays import SIZE_HYDE, SIZE_JEKYLL, STATE, STEPS
-from jekyllhyde.tabular.check import check_agent
+from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn
 
 J, P = TabularJekyllHyde, TabularOnPolicy
@@ -64,14 +63,14 @@ class Corridor(gym.Env[Any, Any]):
 
 
 FACTORIES = {
-    "jekyll-hyde": lambda seed: J(seed=seed, epsilon="10/sqrt(t)"),
-    "paper": lambda seed: J(seed=seed, convention="paper", epsilon=0.5, batch=2),
-    "ring": lambda seed: J(seed=seed, capacity=30, epsilon=0.5),
-    "keep": lambda seed: J(
-        seed=seed, capacity=30, when_full="keep", epsilon=0.5, parametrization="direct"
+    "jekyll-hyde": lambda env, seed: J(env, seed=seed, epsilon="10/sqrt(t)"),
+    "paper": lambda env, seed: J(env, seed=seed, convention="paper", epsilon=0.5, batch=2),
+    "ring": lambda env, seed: J(env, seed=seed, capacity=30, epsilon=0.5),
+    "keep": lambda env, seed: J(
+        env, seed=seed, capacity=30, when_full="keep", epsilon=0.5, parametrization="direct"
     ),
-    "pg": lambda seed: P(seed=seed),
-    "replay": lambda seed: P(seed=seed, replay=True, batch=3, lam=0.01),
+    "pg": lambda env, seed: P(env, seed=seed),
+    "replay": lambda env, seed: P(env, seed=seed, replay=True, batch=3, lam=0.01),
 }
 
 
@@ -81,37 +80,48 @@ def test_agents_keep_the_contract(name: str, env: str) -> None:
     check_agent(FACTORIES[name], lambda: gym.make(env))
 
 
-@pytest.mark.parametrize("broken", ["same seed", "different seeds", "two calls", "loaded"])
+BROKEN = {
+    "same seed": "two agents with the same seed differ",
+    "different seeds": "two agents with different seeds are the same",
+    "two calls": "learning in two calls",
+    "loaded": "a loaded agent differs",
+    "progress": "progress counted",
+    "returns": "learn does not return the agent",
+    "batch": "predict on a batch",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
 def test_check_agent_notices_broken_promises(broken: str) -> None:
     calls = iter(range(100))
 
-    def factory(seed: int) -> Any:
-        if broken == "same seed":
-            return J(seed=next(calls))
-        if broken == "different seeds":
-            return J(seed=0)
-        agent = J(seed=seed)
-        if broken == "two calls":
-            learn_once = agent.learn
-            object.__setattr__(agent, "learn", lambda env, steps: learn_once(env, steps + 1))
-        else:
-            object.__setattr__(agent, "save", lambda path: saved(seed, path))
-        return agent
+    class Faulty(J):
+        def learn(self, total_timesteps: int, *, progress: Any = None) -> Any:
+            if broken == "progress":
+                progress = None
+            super().learn(total_timesteps, progress=progress)
+            super().learn(int(broken == "two calls"))
+            return None if broken == "returns" else self
 
-    def saved(seed: int, path: Path) -> None:
-        other = J(seed=seed + 1)
-        other.learn(gym.make("FrozenLake-v1"), 100)
-        other.save(path)
+        def predict(self, observation: Any, deterministic: bool = True) -> Any:
+            action = super().predict(observation, deterministic)
+            return 3 - action if broken == "batch" and np.ndim(observation) else action
 
-    with pytest.raises(
-        AssertionError, match=broken if broken != "loaded" else "a loaded agent differs"
-    ):
+        def save(self, path: Any) -> None:
+            other = self if broken != "loaded" else J("FrozenLake-v1", seed=7).learn(100)
+            J.save(other, path)
+
+    def factory(env: Any, seed: int) -> Any:
+        seeds = {"same seed": next(calls), "different seeds": 0}
+        return Faulty(env, seed=seeds.get(broken, seed))
+
+    with pytest.raises(AssertionError, match=BROKEN[broken]):
         check_agent(factory)
 
 
 def test_spaces_may_start_anywhere_and_the_corridor_is_learned() -> None:
-    env, agent = Corridor(), J(epsilon=0.5, normalization="none", eta=10.0)
-    episodes = agent.learn(env, 3000)
+    agent = J(Corridor(), epsilon=0.5, normalization="none", eta=10.0)
+    episodes = agent.learn(3000).episodes
     assert [agent.predict(s) for s in range(5, 9)] == [4] * 4
     assert episodes.returns[-1] == 1.0
     assert (episodes.lengths > 0).all()
@@ -119,24 +129,25 @@ def test_spaces_may_start_anywhere_and_the_corridor_is_learned() -> None:
     assert {int(x) for x in episodes.hyde} == {0, 1}
     np.testing.assert_allclose(agent.q[:4, 1], 0.99 ** np.arange(3, -1, -1), atol=1e-3)
     assert agent.predict(5, deterministic=False) in (3, 4)
+    assert agent.predict(np.arange(5, 9)).tolist() == [4] * 4
+    assert set(agent.predict(np.full(50, 5), deterministic=False).tolist()) <= {3, 4}
 
 
 def test_masked_actions_are_never_taken_nor_counted_on() -> None:
-    env = Corridor(mask=True)
-    for agent in (
-        J(epsilon=0.5),
-        J(epsilon=0.5, parametrization="direct"),
-        P(lam=0.1),
-        P(convention="paper"),
-    ):
-        env.taken.clear()
-        agent.learn(env, 500)
+    makers: list[Callable[[Any], TabularAgent]] = [
+        lambda env: J(env, epsilon=0.5),
+        lambda env: J(env, epsilon=0.5, parametrization="direct"),
+        lambda env: P(env, lam=0.1),
+        lambda env: P(env, convention="paper"),
+    ]
+    for make in makers:
+        env = Corridor(mask=True)
+        agent = make(env).learn(500)
         assert all(action == 4 or state % 2 == 0 for state, action in env.taken)
         assert {action for state, action in env.taken if state == 6} == {3, 4}
         assert agent.pi[[0, 2], 0].max() == 0.0
         np.testing.assert_allclose(agent.pi.sum(axis=1), 1.0)
         assert np.isfinite(agent.q).all()
-        env = Corridor(mask=True)
 
 
 def test_termination_ends_the_return_and_truncation_does_not() -> None:
@@ -160,8 +171,7 @@ def test_termination_ends_the_return_and_truncation_does_not() -> None:
             return 0, 1.0, self.terminate, not self.terminate, {}
 
     for terminate, value in ((True, 1.0), (False, 10.0)):
-        agent = J(gamma=0.9, eta_c=0.5)
-        agent.learn(Payer(terminate), 2000)
+        agent = J(Payer(terminate), gamma=0.9, eta_c=0.5).learn(2000)
         np.testing.assert_allclose(agent.q, value, rtol=1e-3)
 
 
@@ -172,14 +182,14 @@ def test_step_by_step_and_on_the_model_are_the_same_algorithm() -> None:
     gamma = 0.99
     mdp = jh.FiniteMDP(*corridor_model(), gamma=gamma, terminal=[4])
     for agent in (
-        J(epsilon="10/sqrt(t)", successor="stored", batch=2),
-        P(),
-        P(replay=True),
-        P(lam=0.05),
+        J(Corridor(), epsilon="10/sqrt(t)", successor="stored", batch=2),
+        P(Corridor()),
+        P(Corridor(), replay=True),
+        P(Corridor(), lam=0.05),
     ):
         on_model = learn(mdp, agent, trajectories=40, horizon=50)
         steps = int(on_model.steps[0, -1])
-        agent.learn(Corridor(), steps)
+        agent.learn(steps)
         np.testing.assert_array_equal(agent.pi[:4], on_model.pi[0][:4])
         np.testing.assert_array_equal(agent.q[:4], on_model.q[0][:4])
 
@@ -194,41 +204,41 @@ def corridor_model() -> tuple[np.ndarray, np.ndarray]:
 
 def test_bounded_buffers_hold_what_they_should() -> None:
     for when_full in ("ring", "keep"):
-        agent = J(capacity=10, when_full=when_full, epsilon=0.5)
-        agent.learn(gym.make("FrozenLake-v1"), 400)
+        agent = J("FrozenLake-v1", capacity=10, when_full=when_full, epsilon=0.5).learn(400)
         state, edges = agent.learner.state, agent.learner.edges
         assert state.log.shape == (2, 10)
-        assert state.clock[SIZE_JEKYLL] + state.clock[SIZE_HYDE] == state.clock[STEPS] == 400
+        assert sum(state.sizes) == state.steps == 400
         assert len(edges.r) < 2000
         assert state.log.max() < 20
         if when_full == "ring":
-            latest = int(state.clock[SIZE_HYDE] - 1) % 10
+            latest = (state.sizes[1] - 1) % 10
             assert edges.next[state.log[0]].max() < 64
             assert state.log[1, latest] == 10 + latest
 
 
 def test_learning_goes_on_across_files_and_refuses_another_environment(tmp_path: Path) -> None:
     path = tmp_path / "agent.npz"
-    agent = J(epsilon="10/sqrt(t)", seed=3)
-    agent.learn(gym.make("FrozenLake-v1"), 123)
+    agent = J("FrozenLake-v1", epsilon="10/sqrt(t)", seed=3).learn(123)
     agent.save(path)
-    loaded = J.load(path)
+    loaded = J.load(path, "Taxi-v4")
     assert loaded.settings == agent.settings
+    assert loaded.episodes.rows == agent.episodes.rows
     with pytest.raises(
         InputError,
         match=r"has learned FrozenLake-v1 \(16 states, 4 actions\); it cannot go on in Taxi-v4",
     ):
-        loaded.learn(gym.make("Taxi-v4"), 10)
+        loaded.learn(10)
     with pytest.raises(InputError, match="did not come back"):
-        J.load(path).learn(gym.make("FrozenLake-v1", is_slippery=False), 10)
-    with pytest.raises(InputError, match="this class reads 'on-policy'"):
+        J.load(path, gym.make("FrozenLake-v1", is_slippery=False)).learn(10)
+    with pytest.raises(InputError, match="has no environment"):
+        J.load(path).learn(10)
+    with pytest.raises(InputError, match="this class reads 'tabular_on_policy'"):
         P.load(path)
 
 
 def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
     path, good = tmp_path / "bad.npz", tmp_path / "good.npz"
-    agent = J(epsilon=0.5)
-    agent.learn(gym.make("FrozenLake-v1"), 50)
+    agent = J("FrozenLake-v1", epsilon=0.5).learn(50)
     agent.save(good)
     content = good.read_bytes()
     arrays = dict(np.load(good))
@@ -244,8 +254,8 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
             **{k: v for k, v in arrays.items() if k != name},
         )
 
-    clock = arrays["clock"].copy()
-    clock[STATE] = 99
+    elsewhere, nowhere = (arrays["position"].copy() for _ in range(2))
+    elsewhere["row"], nowhere["row"] = 99 * 4, 3
     faults: list[Callable[[], Any]] = [
         lambda: path.write_bytes(b"nothing"),
         lambda: path.write_bytes(content[: len(content) // 2]),
@@ -257,7 +267,10 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
         lambda: without("pi"),
         lambda: without("q"),
         lambda: write({}, q=arrays["q"][:3]),
-        lambda: write({}, clock=clock),
+        lambda: write({}, position=elsewhere),
+        lambda: write({}, position=nowhere),
+        lambda: write({"shape": [10**9, 4]}),
+        lambda: write({}, pi=np.full_like(arrays["pi"], np.nan)),
         lambda: write({}, edge_next=arrays["edge_next"] + np.uint32(64)),
         lambda: write({}, log_jekyll=arrays["log_jekyll"] + np.uint32(10**6)),
         lambda: write({}, log_jekyll=arrays["log_jekyll"][:2]),
@@ -270,10 +283,9 @@ def test_bad_files_get_one_clear_sentence(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="cannot read the agent file"):
         J.load(tmp_path / "missing.npz")
-    with pytest.raises(InputError, match="cannot write the agent file"):
+    with pytest.raises(InputError, match="cannot write"):
         agent.save(tmp_path / "no" / "such" / "folder.npz")
-    own = J(epsilon=lambda t: 0.5)
-    own.learn(gym.make("FrozenLake-v1"), 5)
+    own = J("FrozenLake-v1", epsilon=lambda t: 0.5).learn(5)
     with pytest.raises(InputError, match="epsilon is the callable"):
         own.save(path)
 
@@ -284,27 +296,80 @@ def test_bad_environments_and_calls_get_one_clear_sentence() -> None:
             super().__init__()
             self.observation_space = Box(0.0, 1.0)
 
-    agent = J()
     cases: list[tuple[Any, str]] = [
-        (lambda: agent.learn("FrozenLake-v1", 5), "must be a Gymnasium environment"),
-        (lambda: agent.learn(Continuous(), 5), r"observation_space is Box.*takes Discrete"),
-        (lambda: J().learn(Corridor(seeded=False), 5), "takes no seed"),
-        (lambda: J().learn(Corridor(), -1), "steps is -1"),
+        (lambda: J("NoSuchLake-v1"), "cannot make the environment"),
+        (lambda: J(5), "must be the id of a Gymnasium environment, or an environment"),
+        (lambda: J(Continuous()), r"observation_space is Box.*takes Discrete"),
+        (lambda: J(Corridor(seeded=False)).learn(5), "takes no seed"),
+        (lambda: J(Corridor()).learn(-1), "total_timesteps is -1"),
+        (lambda: J().learn(5), "has no environment"),
         (lambda: J().predict(3), "has not learned yet"),
         (lambda: J().save("x.npz"), "has not learned yet"),
-        (lambda: J(critic="mle").learn(Corridor(), 5), "'mle', which needs a known MDP"),
+        (lambda: J(Corridor(), critic="mle"), "'mle', which needs a known MDP"),
         (
-            lambda: P(critic="q_learning", eta_c=100.0).learn(Corridor(), 3000),
+            lambda: P(Corridor(), critic="q_learning", eta_c=100.0).learn(3000),
             "finite numbers at step",
         ),
     ]
     for call, words in cases:
         with pytest.raises(InputError, match=words):
             call()
-    agent.learn(Corridor(), 5)
-    for observation in (4, 10, 5.5, [5]):
+    agent = J(Corridor()).learn(5)
+    for observation in (4, 10, 5.5, [5, 12], [[5]], np.nan):
         with pytest.raises(InputError, match="integer from 5 to 9"):
-            agent.predict(observation)  # type: ignore[arg-type]
+            agent.predict(observation)
+
+
+@pytest.mark.parametrize("lie", [10, 4, -1, 5.5, np.nan, "5", None, [5], 2**40])
+@pytest.mark.parametrize("at_reset", [False, True])
+def test_an_observation_outside_the_space_never_reaches_the_loop(lie: Any, at_reset: bool) -> None:
+    class Liar(Corridor):
+        def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
+            observation, info = super().reset(**kwargs)
+            return (lie if at_reset else observation), info
+
+        def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            observation, *rest = super().step(action)
+            return (lie if self.steps == 3 else observation), *rest  # type: ignore[return-value]
+
+    agent = J(Liar())
+    with pytest.raises(InputError, match=r"Liar returned the observation .* integers from 5 to 9"):
+        agent.learn(10)
+    assert np.isfinite(agent.q).all()
+
+
+@pytest.mark.parametrize("reward", [np.nan, np.inf])
+def test_a_reward_that_is_not_finite_is_refused(reward: float) -> None:
+    class Liar(Corridor):
+        def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+            observation, _, *rest = super().step(action)
+            return observation, reward, *rest  # type: ignore[return-value]
+
+    with pytest.raises(InputError, match="returned the reward"):
+        J(Liar()).learn(10)
+
+
+def test_an_agent_of_version_0_1_is_read(tmp_path: Path) -> None:
+    """A file as version 0.1 wrote it: flat settings with the seed, a clock and 2-d tables."""
+    agent = J("FrozenLake-v1", epsilon=0.5, seed=4).learn(60)
+    agent.save(tmp_path / "new.npz")
+    arrays = dict(np.load(tmp_path / "new.npz"))
+    header = json.loads(str(arrays.pop("header")))
+    position, _ = arrays.pop("position")[0], arrays.pop("episodes")
+    names = ("steps", "trajectories", "k", "row", "control", "size_jekyll", "size_hyde")
+    clock = [int(position[name]) for name in (*names, "hyde_trajectories")] + [0, 59, 0]
+    clock[3] //= 4
+    tables = {name: arrays[name].reshape(16, 4) for name in ("theta", "pi", "q", "q_hyde", "n")}
+    sums = np.array([position["factor"], position["factor_sum"]])
+    settings = {**header.pop("settings"), "seed": header.pop("seed")}
+    del settings["actor"], header["shape"]
+    header |= {"version": 1, "agent": "jekyll-hyde", "settings": settings}
+    old = {**arrays, **tables, "clock": np.array(clock), "sums": sums}
+    np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)), **old)
+    loaded = J.load(tmp_path / "old.npz", "FrozenLake-v1")
+    assert loaded.settings == agent.settings
+    whole = J("FrozenLake-v1", epsilon=0.5, seed=4).learn(200)
+    assert np.array_equal(loaded.learn(140).q, whole.q)
 
 
 def test_a_mask_that_changes_is_refused() -> None:
@@ -313,7 +378,7 @@ def test_a_mask_that_changes_is_refused() -> None:
             return {"action_mask": np.array([self.steps % 2 == 0, True], dtype=np.int8)}
 
     with pytest.raises(InputError, match="mask of state 5 changed"):
-        P(seed=0).learn(Fickle(), 200)
+        P(Fickle(), seed=0).learn(200)
 
 
 CLIENTS: list[tuple[str, dict[str, Any], dict[str, Any], int, float]] = [
@@ -361,9 +426,13 @@ def test_real_environments_are_learned_to_the_optimum_of_their_model(
     model_options = {key: value for key, value in options.items() if key != "max_episode_steps"}
     mdp = jh.from_gymnasium(name, gamma=0.99, **model_options)
     agent = J(
-        **settings, normalization="none", density="undiscounted", bonus="count", hyde_clip=np.inf
-    )
-    agent.learn(gym.make(name, **options), steps)
+        gym.make(name, **options),
+        **settings,
+        normalization="none",
+        density="undiscounted",
+        bonus="count",
+        hyde_clip=np.inf,
+    ).learn(steps)
     pi = mdp.uniform_policy()
     pi[: len(agent.pi)] = np.eye(mdp.n_actions)[agent.pi.argmax(axis=1)]
     assert mdp.evaluate(pi).J == pytest.approx(mdp.J_star, abs=tolerance)

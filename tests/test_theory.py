@@ -13,7 +13,7 @@ import pytest
 
 from jekyllhyde import theory
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.evaluation import Evaluation
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.planning.plan import plan

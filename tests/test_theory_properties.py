@@ -56,7 +56,7 @@ def runs(
     if kind == "random":
         density = lambda t, mdp, pi, evaluation: np.random.default_rng(t).exponential(
             size=mdp.n_states
-        )  # noqa: E731
+        )
     o: Any = draw(st.sampled_from([0.01, 0.5, "1/t", "10/sqrt(t)"])) if kind == "mixture" else None
     pi0 = rng.dirichlet(np.ones(mdp.n_actions), size=mdp.n_states) if draw(st.booleans()) else None
     return plan(

@@ -1,7 +1,9 @@
 """Pictures of the deep experiments.
 
-python docs/figures/deep.py summarize DIR    what `benchmarks/deep_study.py --out DIR` wrote -> docs/figures/deep-*.csv
-python docs/figures/deep.py                  those tables -> docs/_static/deep-*.png
+python docs/figures/deep.py summarize DIR
+    what `benchmarks/deep_study.py --out DIR` wrote -> docs/figures/deep-*.csv
+python docs/figures/deep.py
+    those tables -> docs/_static/deep-*.png
 """
 
 from __future__ import annotations
@@ -13,14 +15,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from jekyllhyde.mdp.rooms import layout
+from jekyllhyde.deep.training_files import draw_policy
+from jekyllhyde.intervals import summarize as estimate
+from jekyllhyde.mdp.rooms import four_rooms, layout
+from jekyllhyde.plotting import COLOURS, DASHES, new_figure
 
 HERE = Path(__file__).resolve().parent
 STATIC = HERE.parent / "_static"
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#888888")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (3, 3)))
+LOOKS = [
+    {"color": colour, "linestyle": dash}
+    for colour, dash in zip([*COLOURS, "#888888"], [*DASHES, (0, (3, 3))], strict=True)
+]
+SCORE = "exact score of the greedy policy"
 WITHIN = 0.5
 ROOMS = ("paper", "cross_entropy")
 TRAPPED = 1e-3
@@ -55,7 +62,7 @@ def summarize(folder: Path) -> None:
     figure3: Rows = []
     for name, level, _, get in runs_of(np.load(folder / "figure3.npz")):
         exact, (agent, config) = get("exact_score").astype(float), name.split()
-        middle, (lo, hi) = iqm(exact), interval(exact)
+        middle, lo, hi = estimate(exact, "iqm")
         figure3 += [
             {
                 "agent": agent,
@@ -105,19 +112,6 @@ def solved(get: Callable[[str], Any]) -> Any:
     return get("exact_score") >= get("optimum") - WITHIN
 
 
-def iqm(values: Any) -> Any:
-    """The mean of the middle half of the seeds, at each evaluation."""
-    ordered = np.sort(values, axis=-2)
-    quarter = values.shape[-2] // 4
-    return ordered[..., quarter : values.shape[-2] - quarter, :].mean(-2)
-
-
-def interval(values: Any) -> Any:
-    """Its 95 % bootstrap interval over seeds."""
-    draws = np.random.default_rng(0).integers(len(values), size=(2000, len(values)))
-    return np.percentile(iqm(values[draws]), [2.5, 97.5], axis=0)
-
-
 def table(name: str, rows: Rows) -> None:
     with (HERE / f"deep-{name}.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
@@ -143,12 +137,13 @@ def curve(rows: Rows, what: str, **where: str) -> tuple[list[float], list[float]
     return [float(row["episode"]) for row in chosen], [float(row[what]) for row in chosen]
 
 
-def figure(columns: int, rows: int = 1, width: float = 4.4, height: float = 3.5) -> tuple[Any, Any]:
-    made = Figure(figsize=(width * columns, height * rows), dpi=150, layout="constrained")
-    axes = made.subplots(rows, columns, squeeze=False)
-    for one in axes.ravel():
-        one.spines[["top", "right"]].set_visible(False)
-    return made, axes.ravel()
+def figure(
+    columns: int, rows: int = 1, width: float = 4.4, height: float = 3.5
+) -> tuple[Any, list[Any]]:
+    made, axes = new_figure(columns, (width * columns, height * rows), rows)
+    for each in axes:
+        each.spines[["top", "right"]].set_visible(False)
+    return made, axes
 
 
 def legend(made: Any, axes: Any) -> None:
@@ -161,25 +156,26 @@ def legend(made: Any, axes: Any) -> None:
     )
 
 
+def draw_levels(
+    name: str, draw: Callable[[Any, str], None], xlabel: str, ylabel: str, **look: Any
+) -> None:
+    """Both levels side by side, each drawn by `draw(axes, level)`."""
+    made, panels = figure(2)
+    for level, axes in zip("12", panels, strict=True):
+        draw(axes, level)
+        axes.set(title=f"level {level}", xlabel=xlabel, ylabel=ylabel, **look)
+    legend(made, panels[0])
+    made.savefig(STATIC / f"deep-{name}.png")
+
+
 def draw_rules(rows: Rows) -> None:
     rules = list(dict.fromkeys(row["rule"] for row in rows))
-    made, axes = figure(2)
-    for level, one in zip("12", axes, strict=True):
-        for i, rule in enumerate(rules):
-            one.plot(
-                *curve(rows, "exact_score", rule=rule, level=level),
-                color=COLOURS[i],
-                linestyle=DASHES[i],
-                label=rule,
-            )
-        one.set(
-            title=f"level {level}",
-            xlabel="training episodes",
-            ylabel="exact score of the greedy policy",
-            ylim=(-12, 93),
-        )
-    legend(made, axes[0])
-    made.savefig(STATIC / "deep-rules.png")
+
+    def draw(axes: Any, level: str, what: str = "exact_score") -> None:
+        for rule, look in zip(rules, LOOKS, strict=False):
+            axes.plot(*curve(rows, what, rule=rule, level=level), label=rule, **look)
+
+    draw_levels("rules", draw, "training episodes", SCORE, ylim=(-12, 93))
     titles = {
         "entropy": "policy entropy, nats",
         "trapped": "states with the optimal actions ruled out",
@@ -189,16 +185,10 @@ def draw_rules(rows: Rows) -> None:
         "batch_share": "goal transitions in a batch",
     }
     made, axes = figure(3, 2, 3.6, 2.7)
-    for (what, title), one in zip(titles.items(), axes, strict=True):
-        for i, rule in enumerate(rules):
-            one.plot(
-                *curve(rows, what, rule=rule, level="2"),
-                color=COLOURS[i],
-                linestyle=DASHES[i],
-                label=rule,
-            )
-        one.set_title(title, fontsize="small")
-        one.set_ylim(bottom=0)
+    for (what, title), each in zip(titles.items(), axes, strict=True):
+        draw(each, "2", what)
+        each.set_title(title, fontsize="small")
+        each.set_ylim(bottom=0)
     axes[2].set_ylim(0, 30)  # normalized_advantage once leaves it
     axes[3].set_ylim(0, 7)
     axes[4].set_xlabel("training episodes, level 2")
@@ -210,8 +200,8 @@ def draw_rooms(rows: Rows) -> None:
     """The policies of one seed after training; red where no optimal action has a probability above
     0.001.
     """
-    rooms, made = layout(2), figure(2, 1, 4.0, 4.0)
-    for rule, one in zip(ROOMS, made[1], strict=True):
+    rooms, (made, panels) = layout(2), figure(2, 1, 4.0, 4.0)
+    for rule, axes in zip(ROOMS, panels, strict=True):
         pi = np.array(
             [[float(row[f"pi_{a}"]) for a in range(4)] for row in rows if row["rule"] == rule]
         )
@@ -221,28 +211,15 @@ def draw_rooms(rows: Rows) -> None:
             ruled_out[:, None], (0.95, 0.62, 0.52), (0.93, 0.93, 0.93)
         )
         grid[tuple(rooms.cell[rooms.goal])] = (0.9, 0.62, 0.0)
-        one.imshow(grid)
-        u, v = (pi @ np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])).T
-        u[rooms.goal] = v[rooms.goal] = 0.0
-        one.quiver(
-            rooms.cell[:, 1],
-            rooms.cell[:, 0],
-            u,
-            v,
-            angles="xy",
-            scale=1.4,
-            scale_units="xy",
-            width=0.006,
-            pivot="middle",
-        )
-        one.set(xticks=[], yticks=[], title=rule)
-    made[0].savefig(STATIC / "deep-rooms.png")
+        axes.imshow(grid)
+        pi[rooms.goal] = 0.0
+        draw_policy(axes, pi, rooms.cell, "black")
+        axes.set(xticks=[], yticks=[], title=rule)
+    made.savefig(STATIC / "deep-rooms.png")
 
 
 def optimal_actions() -> Any:
     """Which actions [S, A] are optimal; none in the goal, which is never ruled out then."""
-    from jekyllhyde.mdp.rooms import four_rooms
-
     mdp = four_rooms(2)
     q = mdp.optimal().q
     best = q >= q.max(1, keepdims=True) - 1e-9
@@ -263,26 +240,16 @@ def draw_figure3(rows: Rows) -> None:
         "ddqn_rnd": "DDQN+RND",
         "sac_rnd": "SAC+RND",
     }
-    made, axes = figure(2)
-    for level, one in zip("12", axes, strict=True):
-        for i, (agent, config) in enumerate(series):
+
+    def draw(axes: Any, level: str) -> None:
+        for (agent, config), look in zip(series, LOOKS, strict=False):
             where = {"agent": agent, "config": config, "level": level}
-            x, mean = curve(rows, "exact_score", **where)
-            deviation = np.array(curve(rows, "deviation", **where)[1])
-            one.plot(
-                x, mean, color=COLOURS[i], linestyle=DASHES[i], label=f"{names[agent]}, {config}"
-            )
-            one.fill_between(
-                x, mean - deviation, mean + deviation, color=COLOURS[i], alpha=0.1, linewidth=0
-            )
-        one.set(
-            title=f"level {level}",
-            xlabel="training episodes",
-            ylabel="exact score of the greedy policy",
-            ylim=(-25, 100),
-        )
-    legend(made, axes[0])
-    made.savefig(STATIC / "deep-figure3.png")
+            x, middle = curve(rows, "iqm", **where)
+            axes.plot(x, middle, label=f"{names[agent]}, {config}", **look)
+            band = (curve(rows, f"iqm_{end}", **where)[1] for end in ("lo", "hi"))
+            axes.fill_between(x, *band, color=look["color"], alpha=0.1, linewidth=0)
+
+    draw_levels("figure3", draw, "training episodes", f"{SCORE}, IQM", ylim=(-25, 100))
 
 
 def draw_sweeps(rows: Rows) -> None:
@@ -294,31 +261,21 @@ def draw_sweeps(rows: Rows) -> None:
         ("ddqn_rnd", "eta_c"),
     ]
     series += [("ddqn_rnd 64-64", "eta_c"), ("sac", "eta"), ("sac_rnd", "eta")]
-    made, axes = figure(2)
-    for level, one in zip("12", axes, strict=True):
-        for i, (call, what) in enumerate(series):
+
+    def draw(axes: Any, level: str) -> None:
+        for (call, what), look in zip(series, LOOKS, strict=False):
             chosen = [
                 row
                 for row in rows
                 if (row["call"], row["what"], row["level"]) == (call, what, level)
             ]
-            values = [float(row["value"]) for row in chosen]
-            one.plot(
-                values,
-                [float(row["exact_score"]) for row in chosen],
-                color=COLOURS[i],
-                linestyle=DASHES[i],
-                marker=".",
-                label=call,
+            values, scores = (
+                [float(row[name]) for row in chosen] for name in ("value", "exact_score")
             )
-        one.set(
-            title=f"level {level}",
-            xlabel="learning rate",
-            ylabel="exact score after 500 episodes",
-            xscale="log",
-        )
-    legend(made, axes[0])
-    made.savefig(STATIC / "deep-sweeps.png")
+            axes.plot(values, scores, marker=".", label=call, **look)
+
+    ylabel = "exact score after 500 episodes"
+    draw_levels("sweeps", draw, "learning rate", ylabel, xscale="log")
 
 
 def main() -> None:

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from jekyllhyde.errors import InputError
+from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.draw import draw, note
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.figures.drawings import DRAWINGS
 from jekyllhyde.lab.panel import Curves, Panel, judge, read
-from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.store import Store
 
 DOCS = Path(__file__).resolve().parent.parent

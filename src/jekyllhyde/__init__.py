@@ -12,20 +12,24 @@ import contextlib
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from jekyllhyde import deep as deep
     from jekyllhyde import lab as lab
     from jekyllhyde import theory as theory
+    from jekyllhyde.agent import Agent as Agent
+    from jekyllhyde.check import check_agent as check_agent
     from jekyllhyde.errors import InputError as InputError
     from jekyllhyde.lab.spec import Experiment as Experiment
-    from jekyllhyde.mdp.domains import chain as chain
-    from jekyllhyde.mdp.domains import deep_sea as deep_sea
+    from jekyllhyde.mdp.chain import chain as chain
+    from jekyllhyde.mdp.deep_sea import deep_sea as deep_sea
+    from jekyllhyde.mdp.domains import Domain as Domain
+    from jekyllhyde.mdp.domains import find_domain as find_domain
     from jekyllhyde.mdp.evaluation import Evaluation as Evaluation
     from jekyllhyde.mdp.finite import FiniteMDP as FiniteMDP
     from jekyllhyde.mdp.garnet import garnet as garnet
-    from jekyllhyde.mdp.gymnasium import from_gymnasium as from_gymnasium
+    from jekyllhyde.mdp.gym_import import from_gymnasium as from_gymnasium
     from jekyllhyde.mdp.optimum import Optimum as Optimum
     from jekyllhyde.mdp.rooms import four_rooms as four_rooms
     from jekyllhyde.planning.plan import plan as plan
@@ -33,32 +37,34 @@ if TYPE_CHECKING:
     from jekyllhyde.schedule import Schedule as Schedule
     from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
     from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
-    from jekyllhyde.tabular.check import check_agent as check_agent
     from jekyllhyde.tabular.learn import learn as learn
-    from jekyllhyde.tabular.result import LearnRun as LearnRun
+    from jekyllhyde.tabular.learn_run import LearnRun as LearnRun
 
 _HOME = {
     "deep": "jekyllhyde.deep",
     "lab": "jekyllhyde.lab",
     "theory": "jekyllhyde.theory",
+    "Agent": "jekyllhyde.agent",
     "Experiment": "jekyllhyde.lab.spec",
     "InputError": "jekyllhyde.errors",
-    "chain": "jekyllhyde.mdp.domains",
-    "deep_sea": "jekyllhyde.mdp.domains",
+    "chain": "jekyllhyde.mdp.chain",
+    "deep_sea": "jekyllhyde.mdp.deep_sea",
+    "Domain": "jekyllhyde.mdp.domains",
+    "find_domain": "jekyllhyde.mdp.domains",
     "four_rooms": "jekyllhyde.mdp.rooms",
     "garnet": "jekyllhyde.mdp.garnet",
     "Evaluation": "jekyllhyde.mdp.evaluation",
     "FiniteMDP": "jekyllhyde.mdp.finite",
-    "from_gymnasium": "jekyllhyde.mdp.gymnasium",
+    "from_gymnasium": "jekyllhyde.mdp.gym_import",
     "Optimum": "jekyllhyde.mdp.optimum",
     "plan": "jekyllhyde.planning.plan",
     "PlanRun": "jekyllhyde.planning.plan_run",
     "Schedule": "jekyllhyde.schedule",
     "TabularJekyllHyde": "jekyllhyde.tabular.agents",
     "TabularOnPolicy": "jekyllhyde.tabular.agents",
-    "check_agent": "jekyllhyde.tabular.check",
+    "check_agent": "jekyllhyde.check",
     "learn": "jekyllhyde.tabular.learn",
-    "LearnRun": "jekyllhyde.tabular.result",
+    "LearnRun": "jekyllhyde.tabular.learn_run",
 }
 
 __all__ = [*_HOME, "__version__"]  # noqa: PLE0604 (the keys are strings)

@@ -155,7 +155,7 @@ for _record in (
         "jekyllhyde.deep.agents:DiscreteSAC",
         "soft actor-critic with a critic of the bonus",
         extra="deep",
-        fixed={"bonus": "rnd"},
+        fixed={"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3},
     ),
 ):
     AGENTS.add(_record.name, _record)

@@ -44,15 +44,19 @@ def check_number(value: float, field: str, allowed: str, least: float = -np.inf)
 
 
 EXTRAS = {
-    "plot": ("matplotlib", "plotly"),
+    "plot": ("matplotlib", "plotly", "jinja2", "markdown_it"),
     "deep": ("jax", "equinox", "optax", "safetensors"),
     "ray": ("ray",),
     "gpu": ("numba_cuda",),
 }
 
 
+def missing(extra: str | None) -> list[str]:
+    """The modules of an extra that are not installed; none where no extra is needed."""
+    return [name for name in EXTRAS.get(extra or "", ()) if importlib.util.find_spec(name) is None]
+
+
 def need(extra: str) -> None:
-    """Refuse, in one sentence, what needs an extra that is not installed; call it before any work."""
-    missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
-    if missing:
-        raise InputError(f"this needs {missing[0]}; install jekyllhyde[{extra}]")
+    """Refuse, in one sentence, what needs an extra that is not installed; call it before work."""
+    if absent := missing(extra):
+        raise InputError(f"this needs {absent[0]}; install jekyllhyde[{extra}]")

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import shutil
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -40,18 +41,59 @@ def prepare_folder(folder: Path, field: str = "out") -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def partial_file(path: Path, content: bytes | Callable[[BinaryIO], object]) -> Iterator[Path]:
+    """A file with this content, or filled by this function, beside `path` and on the disk, to be
+    renamed by the caller; what is not renamed is removed.
+    """
+    partial = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with partial.open("xb") as file:
+            file.write(content) if isinstance(content, bytes) else content(file)
+            file.flush()
+            os.fsync(file.fileno())
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Let `write` fill a file that then takes the place of `path`."""
-    partial = path.with_name(f".{uuid.uuid4().hex}.tmp")
-    with refused(f"cannot write {path}"):
+    with refused(f"cannot write {path}"), partial_file(path, write) as partial:
+        partial.replace(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the renaming of a file in this folder on the disk, where folders can be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            with partial.open("xb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
+            os.fsync(descriptor)
         finally:
-            partial.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of this name; others wait until it is given back, or its holder has ended."""
+    with path.open("a") as file:
+        _lock(file.fileno())
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        while True:
+            with contextlib.suppress(OSError):  # it gives up after ten seconds
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+                return
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -10,6 +10,7 @@ together, run by run, so that runs on the same MDP stay paired. A generator that
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -108,11 +109,9 @@ def jointly(
         return y, y, y
     counts = weights(n, draws, rng, strata)
     if function is STATISTICS["mean"]:
-        found = np.tensordot(counts, samples[0], axes=1) / n
-    else:
-        drawn = (np.repeat(np.arange(n), row) for row in counts)
-        found = np.array([function(*(one[chosen] for one in samples)) for chosen in drawn])
-    return y, *_ends(found)
+        return y, *_ends(np.tensordot(counts, samples[0], axes=1) / n)
+    drawn = (np.repeat(np.arange(n), row) for row in counts)
+    return y, *_ends(np.array([function(*(series[runs] for series in samples)) for runs in drawn]))
 
 
 def of_means(
@@ -124,12 +123,13 @@ def of_means(
     samples without one).
     """
     n = _shared_runs(samples)
-    columns = [one[:, None] if one.ndim == 1 else one for one in samples]
-    y = np.asarray(function(*(one.mean(axis=0) for one in columns)), dtype=np.float64)
+    columns = [series[:, None] if series.ndim == 1 else series for series in samples]
+    y = np.asarray(function(*(series.mean(axis=0) for series in columns)), dtype=np.float64)
     if n == 1:
         return y, y, y
     counts = weights(n, draws, rng)
-    return y, *_ends(np.asarray(function(*(counts @ one / n for one in columns)), dtype=np.float64))
+    means = (counts @ series / n for series in columns)
+    return y, *_ends(np.asarray(function(*means), dtype=np.float64))
 
 
 def difference(
@@ -140,7 +140,7 @@ def difference(
     if statistic == "mean":
         return bootstrap(a - b, "mean", draws=draws, rng=rng)
     chosen = STATISTICS[check_choice(statistic, "statistic", STATISTICS)]
-    return jointly(lambda one, other: chosen(one) - chosen(other), a, b, draws=draws, rng=rng)
+    return jointly(lambda x, y: chosen(x) - chosen(y), a, b, draws=draws, rng=rng)
 
 
 def probability_of_improvement(
@@ -162,8 +162,7 @@ def probability_of_improvement(
 
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
-    found = np.asarray(flags, dtype=bool)
-    n, k = len(found), int(found.sum())
+    n, k = len(np.asarray(flags)), int(np.sum(flags))
     lo = 0.0 if k == 0 else float(stats.beta.ppf(LEVELS[0], k, n - k + 1))
     hi = 1.0 if k == n else float(stats.beta.ppf(LEVELS[1], k + 1, n - k))
     return np.asarray(k / n), np.asarray(lo), np.asarray(hi)
@@ -217,18 +216,19 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
     when, arrived = np.asarray(times, dtype=np.float64), np.asarray(observed, dtype=bool)
     if when.ndim != 1 or when.shape != arrived.shape or not len(when):
         raise InputError(
-            f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the same length"
+            f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the "
+            "same length"
         )
-    at = np.unique(when[arrived])
+    at, arrivals = np.unique(when[arrived], return_counts=True)
     risk = len(when) - np.searchsorted(np.sort(when), at, side="left")
-    arrivals = np.array([(when[arrived] == one).sum() for one in at], dtype=np.float64)
-    survival = np.asarray(np.cumprod(1.0 - arrivals / risk), dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    curve = stats.ecdf(stats.CensoredData(uncensored=when[arrived], right=when[~arrived])).sf
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore")  # where nobody is left, Greenwood's variance is undefined
+        ends = curve.confidence_interval(method="log-log")
         steps = arrivals / (risk * (risk - arrivals))
-        width = stats.norm.ppf(LEVELS[1]) * np.sqrt(np.cumsum(steps)) / np.abs(np.log(survival))
-        lo, hi = survival ** np.exp(width), survival ** np.exp(-width)
-    over = survival <= 0.0  # nobody is left, and Greenwood's variance is undefined
-    return KaplanMeier(at, survival, np.where(over, 0.0, lo), np.where(over, 0.0, hi), steps)
+    kept = np.isin(curve.quantiles, at)
+    lines = [np.nan_to_num(line.probabilities[kept]) for line in (curve, ends.low, ends.high)]
+    return KaplanMeier(at, lines[0], lines[1], lines[2], steps)
 
 
 def _first(times: Floats, flags: NDArray[np.bool_]) -> float:
@@ -236,14 +236,15 @@ def _first(times: Floats, flags: NDArray[np.bool_]) -> float:
 
 
 def _shared_runs(samples: tuple[Floats, ...]) -> int:
-    lengths = {len(one) for one in samples}
+    lengths = {len(series) for series in samples}
     if len(lengths) != 1 or 0 in lengths:
         raise InputError(
-            f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the same runs"
+            f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the "
+            "same runs"
         )
     return lengths.pop()
 
 
-def _ends(found: Floats) -> tuple[Floats, Floats]:
-    lo, hi = np.quantile(found, LEVELS, axis=0)
+def _ends(draws: Floats) -> tuple[Floats, Floats]:
+    lo, hi = np.quantile(draws, LEVELS, axis=0)
     return np.asarray(lo), np.asarray(hi)

@@ -17,6 +17,7 @@ process.
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -24,24 +25,31 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.extending import overload
+import numpy as np
+from numba.extending import intrinsic, overload
 
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 def kernel(function: F) -> F:
-    """Compile `function` to machine code on first use and keep the result on disk."""
+    """Compile `function` to machine code on first use and keep the result on disk.
+
+    A kernel allocates no memory, so that no references need be counted: Numba would count those to
+    every array that a record hands out, two locked memory operations each.
+    """
     return _compile(function, {"contract"})
 
 
-def phase(function: F) -> F:
-    """As `kernel`, and inlined into its caller by LLVM: for the phases of a loop.
+def allocating(function: F) -> F:
+    """As `kernel`, for a function that makes arrays."""
+    return _compile(function, {"contract"}, _nrt=True)
 
-    A call, or inlining by Numba, counts references to every array argument: two locked memory
-    operations each.
-    """
+
+def phase(function: F) -> F:
+    """As `kernel`, and inlined into its caller by LLVM: for the phases of a loop."""
     return _compile(function, {"contract"}, forceinline=True)
 
 
@@ -64,58 +72,79 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options: Any = {"forceinline": True, "error_model": "numpy", "fastmath": {"contract"}}
+    options: Any = {**OPTIONS, "forceinline": True, "fastmath": {"contract"}}
     overload(dispatch, strict=False, jit_options=options)(implementation)
     return dispatch
 
 
+def sqrt(x: float) -> float:
+    """The square root in one instruction: math.sqrt is a call, and a GPU does not have np.sqrt."""
+    return math.sqrt(x)
+
+
+@intrinsic
+def _sqrt(typing_context: Any, x: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = builder.module.declare_intrinsic("llvm.sqrt", [arguments[0].type])
+        return builder.call(function, arguments)
+
+    return numba.float64(numba.float64), generate
+
+
+@overload(sqrt, strict=False, jit_options=OPTIONS | {"forceinline": True})
+def _compiled_sqrt(x: Any) -> Any:
+    return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
+
+
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    settings = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, **options}
+    settings = {**OPTIONS, "fastmath": fastmath, **options}
+    compiled: Any
     try:
         compiled = numba.njit(cache=True, **settings)(function)
     except RuntimeError:  # no folder in which compiled code could be kept
         _say_uncached()
-        return cast(F, numba.njit(**settings)(function))
-    _stamp(compiled)
-    return cast(F, compiled)
-
-
-def _stamp(compiled: Any) -> None:
-    """Stamp a kernel's cache with the whole package; without a cache where that is not possible."""
-    if not hasattr(compiled, "py_func"):  # Numba is switched off: the function itself
-        return
+        return numba.njit(**settings)(function)
+    if not hasattr(compiled, "py_func"):  # Numba is switched off: it is the function itself
+        return cast(F, np.errstate(over="ignore")(function))  # integers wrap around as in C
     try:
-        compiled._cache._cache_file._source_stamp = _package_stamp()
         compiled._cache._cache_file = _CacheFiles(compiled._cache)
-    except AttributeError:
+    except AttributeError:  # Numba has changed inside
         _say_uncached()
-        compiled._cache = numba.core.caching.NullCache()
+        compiled = numba.njit(**settings)(function)
+    return cast(F, compiled)
 
 
 class _CacheFiles:
     """In the place of a kernel's index: one index for the package's types, one per foreign file.
 
     Numba's one index names every type that the kernel was compiled for, and a process in which the
-    module of one of them is not loaded, as that of "file.py:Mine", fails to read it.
+    module of one of them is not loaded, as that of "file.py:Mine", fails to read it. What cannot be
+    read (a truncated file, or one of a version with other classes) counts as absent.
     """
 
-    def __init__(self, kept: Any) -> None:
-        self._path, self._base = kept.cache_path, kept._impl.filename_base
-        self.flush = kept._cache_file.flush
+    def __init__(self, cache: Any) -> None:
+        self._path, self._base = cache.cache_path, cache._impl.filename_base
+        self._make, self.flush = type(cache._cache_file), cache._cache_file.flush
 
     def load(self, key: Any) -> Any:
-        return self._file(key).load(key)
+        try:
+            return self._file(key).load(key)
+        except Exception:
+            return None
 
     def save(self, key: Any, data: Any) -> None:
-        self._file(key).save(key, data)
+        file = self._file(key)
+        try:
+            file.save(key, data)
+        except Exception:
+            file.flush()
+            file.save(key, data)
 
     def _file(self, key: Any) -> Any:
-        """The index in which a signature belongs."""
         classes = _foreign(getattr(key[0], "args", key[0]))
         names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in classes})
         suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
-        make: Any = numba.core.caching.IndexDataCacheFile
-        return make(self._path, f"{self._base}.{suffix}", _package_stamp())
+        return self._make(self._path, f"{self._base}.{suffix}", _package_stamp())
 
 
 def _foreign(types: Any) -> Iterator[type]:
@@ -138,9 +167,8 @@ def _say_uncached() -> None:
 
 @cache
 def _package_stamp() -> str:
-    """Changes whenever a file of the package does."""
-    digest = hashlib.sha256()
+    """Changes whenever the content of a file of the package does."""
+    digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
-        status = path.stat()
-        digest.update(f"{path.name} {status.st_mtime_ns} {status.st_size}".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -6,6 +6,7 @@ that looks at `stop` between two stretches of work ends soon after the wait does
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable
@@ -28,6 +29,14 @@ def count_threads(threads: int | None) -> int:
     if threads is not None:
         return check_count(threads, "threads", 1)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_memory() -> float:
+    """Bytes of memory of this machine; infinite where it does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return math.inf
 
 
 def run_all(

@@ -6,6 +6,7 @@ Colours are safe for the colour-blind; dashes tell lines apart in print.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.errors import need
+from jekyllhyde.files import write_file
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
@@ -24,13 +26,15 @@ MOST_POINTS = 2000
 Line = tuple[NDArray[Any], ...]
 
 
-def new_figure(columns: int = 1, size: tuple[float, float] = (5.0, 3.2)) -> tuple[Any, list[Any]]:
-    """A figure and its axes, side by side; one sentence where Matplotlib is missing."""
+def new_figure(
+    columns: int = 1, size: tuple[float, float] = (5.0, 3.2), rows: int = 1
+) -> tuple[Any, list[Any]]:
+    """A figure and its axes, row by row; one sentence where Matplotlib is missing."""
     need("plot")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=200, layout="constrained")
-    return figure, list(figure.subplots(1, columns, squeeze=False)[0])
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
 def finish(axes: Any, xlabel: str, ylabel: str, title: str) -> None:
@@ -54,4 +58,10 @@ def draw_lines(lines: Mapping[str, Line], xlabel: str, ylabel: str, title: str, 
         if band:
             axes.fill_between(x, *band, color=look["color"], alpha=0.2, linewidth=0)
     finish(axes, xlabel, ylabel, title)
-    figure.savefig(path)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Any, *paths: Path) -> None:
+    """Write a figure to each of these files, in the format of its ending."""
+    for path in paths:
+        write_file(path, partial(figure.savefig, format=path.suffix.removeprefix(".")))

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jekyllhyde.errors import InputError
 
@@ -42,9 +42,12 @@ def described(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with every reference as the function that it names."""
+    """The settings with every reference as the function that it names; one to a class stays a text,
+    since a registry of choices makes the record.
+    """
     return {
-        key: load(key, value) if is_reference(value) else value for key, value in settings.items()
+        key: _function(key, value) if is_reference(value) else value
+        for key, value in settings.items()
     }
 
 
@@ -61,6 +64,11 @@ def digest_of(cls: type) -> str:
 
 def load(field: str, reference: str) -> Callable[..., Any]:
     """The function or class that "file.py:name" names; `field` names it in errors."""
+    return cast(Callable[..., Any], load_value(field, reference, callable, "function"))
+
+
+def load_value(field: str, reference: str, accept: Callable[[Any], bool], kind: str) -> Any:
+    """What "file.py:name" names, if `accept` takes it; `field` and `kind` are for errors."""
     file, name, _ = _parts(reference)
     digest = _digest_for(field, reference)
     try:
@@ -71,11 +79,16 @@ def load(field: str, reference: str) -> Callable[..., Any]:
             f"({type(error).__name__}: {error})"
         ) from None
     loaded = getattr(module, name, None)
-    if not callable(loaded):
-        names = [own for own, value in vars(module).items() if callable(value) and own[:1] != "_"]
+    if not accept(loaded):
+        names = [key for key, value in vars(module).items() if accept(value) and key[:1] != "_"]
         has = f"it has {', '.join(names)}" if names else "it has none"
-        raise InputError(f"{field} is {reference!r}, but that file has no function {name}; {has}")
+        raise InputError(f"{field} is {reference!r}, but that file has no {kind} {name}; {has}")
     return loaded
+
+
+def _function(field: str, reference: str) -> Any:
+    loaded = load(field, reference)
+    return reference if isinstance(loaded, type) else loaded
 
 
 def _parts(reference: str) -> tuple[str, str, str]:

@@ -87,9 +87,9 @@ class Choices(Registry[type]):
     def _read(self, value: Any, field: str) -> Any:
         if isinstance(value, type):
             return value()
-        if not isinstance(value, str):
+        if not isinstance(value, (str, int, float, list, dict)):
             return value
-        match = _CALL.fullmatch(value.strip())
+        match = _CALL.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
         name, arguments = match["name"], _arguments(value, match["arguments"], field)
@@ -108,7 +108,7 @@ class Choices(Registry[type]):
     def spell(self, record: Any) -> str:
         """The text that stands for a record, its settings where they are not the defaults."""
         cls = type(record)
-        name = class_name(cls) if self._records.get(class_name(cls)) is cls else _own_name(cls)
+        name = next((key for key, known in self.items() if known is cls), None) or _own_name(cls)
         given = [
             f"{key}={getattr(record, key)!r}"
             for key, parameter in _parameters(cls).items()
@@ -138,7 +138,7 @@ _parameters: Any = cache(lambda cls: inspect.signature(cls).parameters)
 
 def class_name(cls: type) -> str:
     """`ExpectedSarsa` as expected_sarsa."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
 
 
 def _own_name(cls: type) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any, Union
 
 import tyro
 
@@ -15,32 +15,56 @@ from jekyllhyde.cli.store import StoreCommand
 from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
 from jekyllhyde.errors import InputError
+from jekyllhyde.registry import shell_name
 
-Command = (
-    Annotated[Plan, tyro.conf.subcommand("plan")]
-    | Annotated[Train, tyro.conf.subcommand("train")]
-    | Annotated[Figure, tyro.conf.subcommand("figure")]
-    | Annotated[Sweep, tyro.conf.subcommand("sweep")]
-    | Annotated[Report, tyro.conf.subcommand("report")]
-    | Annotated[StoreCommand, tyro.conf.subcommand("store")]
-    | Annotated[List, tyro.conf.subcommand("list")]
-)
+COMMANDS: dict[str, Any] = {
+    "plan": Plan,
+    "train": Train,
+    "figure": Figure,
+    "sweep": Sweep,
+    "report": Report,
+    "store": StoreCommand,
+    "list": List,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of `jh`."""
-    command = tyro.cli(
-        Command,
-        prog="jh",
-        description="Policy updates where the policy does not go.",
-        args=arguments,
-        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
-    )
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--version"]:
+        from jekyllhyde import __version__
+
+        print(f"jekyllhyde {__version__}")
+        return 0
     try:
-        return command.run()
+        return parse(arguments).run()
     except InputError as error:
         print(f"jh: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("jh: stopped", file=sys.stderr)
         return 130
+
+
+def parse(arguments: list[str]) -> Any:
+    """The command that the arguments give; its flags may depend on the arguments themselves."""
+    name = arguments[0] if arguments else ""
+    completed = getattr(COMMANDS.get(name), "completed", None)
+    commands = COMMANDS | ({} if completed is None else {name: completed(arguments[1:])})
+    kinds = (Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
+    command_type: Any = Union[tuple(kinds)]  # noqa: UP007 (of as many as there are)
+    command, unknown = tyro.cli(
+        command_type,
+        prog="jh",
+        description="Policy updates where the policy does not go.",
+        args=arguments,
+        config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
+        return_unknown_args=True,
+    )
+    if unknown:
+        agent = f" --agent {shell_name(command.setup.record.name)}" if name == "train" else ""
+        told = f"jh {' '.join(arguments[: 1 if completed is None else 2])}{agent}"
+        raise InputError(
+            f"{unknown[0]} is given, but {told} does not take it; add --help to see what it takes"
+        )
+    return command

@@ -1,17 +1,21 @@
-"""`jh figure`: the paper's figures, with their numbers and verdicts."""
+"""`jh figure`: the paper's figures and the user's own, with their numbers and verdicts."""
 
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from jekyllhyde import references
 from jekyllhyde.cli.lab import Lab, compute, show_claims
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, missing, need
+from jekyllhyde.files import prepare_folder
 
 if TYPE_CHECKING:
     from jekyllhyde.lab.panel import Panel
@@ -24,7 +28,9 @@ class Figure:
     """Make figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
 
     panels: tyro.conf.Positional[tuple[str, ...]]
-    """Panels such as 2a 6d, whole figures such as 5, or all."""
+    """Panels such as 2a 6d, whole figures such as 5, all, or one's own: file.py:NAME, where NAME is
+    a Panel or a tuple of them.
+    """
     lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
     runs: int | None = None
     """Runs per point, instead of the preset's."""
@@ -37,85 +43,111 @@ class Figure:
 
     def run(self) -> int:
         """Compute, draw and judge."""
-        from jekyllhyde.lab import output
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.figures.drawings import DRAWINGS
-        from jekyllhyde.lab.panel import judge, read
-        from jekyllhyde.planning.output import prepare_folder
 
-        check_choice(self.preset, "preset", PRESETS)
-        names = chosen(self.panels, [*DRAWINGS, *PANELS])
-        panels = [sized(PANELS[name], self.preset, self.runs) for name in names if name in PANELS]
+        chosen = find_panels(self.panels, {**DRAWINGS, **PANELS})
+        drawings = {name: draw for name, draw in chosen.items() if name in DRAWINGS}
+        panels = {
+            name: sized(panel, self.preset, self.runs)
+            for name, panel in chosen.items()
+            if name not in drawings
+        }
+        made, absent = with_extras(panels)
+        for module, names in absent.items():
+            if "all" not in self.panels:
+                need(panels[names[0]].method.extra or "")
+            print(f"left out, for lack of {module}: {', '.join(names)}", file=sys.stderr)
         if self.lab.dry_run:
-            compute(
-                self.lab,
-                [panel.experiment for panel in panels],
-                " ".join(panel.name for panel in panels),
-            )
+            compute(self.lab, [panel.experiment for panel in made.values()], " ".join(made))
             return 0
+        need("plot")
         folder = prepare_folder(self.out)
         report: dict[str, Any] = {}
-        for name in names:
-            if name in DRAWINGS:
-                DRAWINGS[name](folder / f"{name}.png", folder / f"{name}.pdf")
-                report[name] = {
-                    "files": [str(folder / f"{name}.{ending}") for ending in ("png", "pdf")]
-                }
-                continue
-            panel = sized(PANELS[name], self.preset, self.runs)
-            start = time.perf_counter()
-            store = compute(self.lab, [panel.experiment], f"panel {name}", quiet=self.json)
-            assert store is not None
-            curves = read(panel, store)
-            files = [str(path) for path in output.write(curves, folder)]
-            claims = judge(curves)
-            report[name] = {
-                "seconds": time.perf_counter() - start,
-                "runs": curves.runs,
-                "files": files,
-                "claims": claims,
-            }
-            if not self.json:
-                show_claims(
-                    f"panel {name}: {panel.title}, {curves.runs} runs ({report[name]['seconds']:.1f} s)",
-                    claims,
-                )
-        if self.json:
-            print(json.dumps(report))
-        else:
-            print("\n".join(file for one in report.values() for file in one["files"]))
+        for name, draw in drawings.items():
+            paths = [folder / f"{name}.{ending}" for ending in ("png", "pdf")]
+            draw(*paths)
+            report[name] = {"files": [str(path) for path in paths]}
+        report |= {name: self._make(panel, folder) for name, panel in made.items()}
+        files = [file for entry in report.values() for file in entry["files"]]
+        print(json.dumps(report) if self.json else "\n".join(files))
         return 0
 
+    def _make(self, panel: Panel, folder: Path) -> dict[str, Any]:
+        # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.panel import judge, read
+        from jekyllhyde.lab.panel_files import write_panel
 
-def sized(panel: Panel, preset: str, runs: int | None) -> Panel:
+        start = time.perf_counter()
+        store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)
+        assert store is not None
+        curves = read(panel, store)
+        claims = judge(curves)
+        files = [str(path) for path in write_panel(curves, folder, claims)]
+        seconds = time.perf_counter() - start
+        if not self.json:
+            title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
+            show_claims(title, claims)
+        return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": claims}
+
+
+def sized(panel: Panel, preset: str, runs: int | None = None) -> Panel:
     """The panel at the size asked for; an exact one has only one."""
+    check_choice(preset, "preset", PRESETS)
     experiment = panel.experiment
     if panel.exact:
         return panel
-    if check_choice(preset, "preset", PRESETS) == "quick":
+    if preset == "quick":
         experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
     if runs is not None:
         experiment = replace(experiment, runs=check_count(runs, "runs", 1))
     return replace(panel, experiment=experiment)
 
 
-def chosen(wanted: tuple[str, ...], names: list[str]) -> list[str]:
-    """The panels meant by their names, by a figure's number, or by `all`."""
-    found: dict[str, None] = {}
-    for one in wanted:
-        meant = [
-            name
-            for name in names
-            if one in ("all", name)
-            or (one.isdigit() and name.rstrip("abcdefghijklmnopqrstuvwxyz-") == one)
-        ]
+def with_extras(panels: Mapping[str, Panel]) -> tuple[dict[str, Panel], dict[str, list[str]]]:
+    """The panels that can be made, and the names of the others by the module that they lack."""
+    made: dict[str, Panel] = {}
+    absent: dict[str, list[str]] = {}
+    for name, panel in panels.items():
+        if modules := missing(panel.method.extra):
+            absent.setdefault(modules[0], []).append(name)
+        else:
+            made[name] = panel
+    return made, absent
+
+
+def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:
+    """What is meant by names, a figure's number, `all`, or file.py:NAME, by name."""
+    allowed = f"all, a figure's number, file.py:NAME, or one of {', '.join(known)}"
+    if not wanted:
+        raise InputError(f"no figure is given; it must be {allowed}")
+    panels: dict[str, Any] = {}
+    for name in wanted:
+        meant = own_panels(name) if references.is_reference(name) else {}
+        for key in known:
+            number = key.rstrip("abcdefghijklmnopqrstuvwxyz-")
+            if name in ("all", key) or (name.isdigit() and name == number):
+                meant[key] = known[key]
         if not meant:
-            raise InputError(
-                f"figure is {one!r}; it must be all, a figure's number, or one of {', '.join(names)}"
-            )
-        found |= dict.fromkeys(meant)
-    if not found:
-        raise InputError(
-            f"no figure is given; it must be all, a figure's number, or one of {', '.join(names)}"
-        )
-    return list(found)
+            raise InputError(f"figure is {name!r}; it must be {allowed}")
+        panels |= meant
+    return panels
+
+
+def own_panels(reference: str) -> dict[str, Panel]:
+    """The panels that "file.py:NAME" names; the files that they refer to are found beside it."""
+    from jekyllhyde.lab.panel import Panel
+
+    def is_figure(value: Any) -> bool:
+        panels = value if isinstance(value, (tuple, list)) else (value,)
+        return bool(panels) and all(isinstance(panel, Panel) for panel in panels)
+
+    loaded = references.load_value("figure", reference, is_figure, "Panel (or tuple of Panels)")
+    folder = Path(reference.rpartition(":")[0]).resolve().parent
+    panels = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
+    return {
+        panel.name: replace(panel, experiment=replace(panel.experiment, folder=folder))
+        if panel.experiment.folder == Path()
+        else panel
+        for panel in panels
+    }

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jekyllhyde.cli.show import show_table
 
@@ -45,12 +45,12 @@ def compute(
     store = Store.open(options.store, create=True)
     if options.dry_run:
         tasks, seconds = engine.calibrate(experiments, store, options.workers)
-        runs = sum(len(some) for task in tasks for _, some in task.blocks)
-        wanted = sum(
-            one.runs * len(one.cells) for one in {one.name: one for one in experiments}.values()
-        )
+        runs = sum(task.runs for task in tasks)
+        different = {experiment.name: experiment for experiment in experiments}.values()
+        wanted = sum(experiment.runs * len(experiment.cells) for experiment in different)
         print(
-            f"{title}: {wanted - runs} of {wanted} runs are stored; {runs} runs in {len(tasks)} tasks, at most {duration(seconds)}"
+            f"{title}: {wanted - runs} of {wanted} runs are stored; "
+            f"{runs} runs in {len(tasks)} tasks, at most {duration(seconds)}"
         )
         return None
     for name, reason in store.damaged.items():
@@ -77,14 +77,9 @@ def compute(
 
 def duration(seconds: float) -> str:
     """Seconds in words."""
-    minutes, hours = seconds / 60, seconds / 3600
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{minutes:.0f} min"
-        if minutes < 120
-        else f"{hours:.1f} h"
-    )
+    if seconds < 7200:
+        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 class SweepProgress:
@@ -93,57 +88,40 @@ class SweepProgress:
     """
 
     def __init__(self, title: str, quiet: bool = False) -> None:
+        from rich import progress
+        from rich.console import Console
+
         self.title, self.quiet = title, quiet
         self.started = self.last = time.perf_counter()
-        self.bar: Any = None
+        self.bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=quiet or not sys.stderr.isatty(),
+        )
+        self.task = self.bar.add_task(title, total=None)
 
-    def __enter__(self) -> Any:
-        return self.report
+    def __enter__(self) -> SweepProgress:
+        self.bar.start()
+        return self
 
-    def report(self, status: Status) -> None:
+    def __call__(self, status: Status) -> None:
         """Show how far the sweep is."""
-        now = time.perf_counter()
-        if self.quiet or now - self.started < 1.0:
-            return
         failed = f", {status.failed} failed" if status.failed else ""
         text = f"{self.title}: {status.runs_done} of {status.runs} runs{failed}"
-        if sys.stderr.isatty():
-            self._show(text, status)
-        elif now - self.last > 60.0:
-            self.last = now
-            share = status.work_done / status.work if status.work else 1.0
-            left = (
-                f", about {duration((now - self.started) * (1 / share - 1))} left"
-                if share > 0.02
-                else ""
-            )
-            print(text + left, file=sys.stderr, flush=True)
-
-    def _show(self, text: str, status: Status) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        if self.bar is None:
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TimeElapsedColumn(),
-                TimeRemainingColumn(),
-            )
-            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task(text, total=status.work)
         self.bar.update(self.task, description=text, completed=status.work_done, total=status.work)
+        now = time.perf_counter()
+        if self.bar.disable and not self.quiet and now - self.last > 60.0:
+            self.last = now
+            share = max(status.work_done / status.work, 1e-9)
+            left = f", about {duration((now - self.started) * (1 / share - 1))} left"
+            print(text + left * (share > 0.02), file=sys.stderr, flush=True)
 
     def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        self.bar.stop()
 
 
 def show_claims(title: str, claims: list[dict[str, str]]) -> None:

@@ -2,131 +2,117 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from jekyllhyde.cli.problem import Problem
-from jekyllhyde.cli.show import Progress, show_table
+from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
+from jekyllhyde.cli.show import Progress, prepare_out, show_json, show_table
 from jekyllhyde.errors import InputError
+from jekyllhyde.options import options_of
 
 if TYPE_CHECKING:
+    from jekyllhyde.mdp.finite import FiniteMDP
     from jekyllhyde.planning.plan_run import PlanRun
-    from jekyllhyde.theory import Check
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Run exact policy updates on a known model and show how the return grows."""
+class Plan(ProblemCommand):
+    """Run exact policy updates on a known model and show how the return grows.
 
-    problem: tyro.conf.Positional[str]
-    """chain, garnet, four_rooms, deep_sea, a Gymnasium id such as FrozenLake-v1, or a file written
-    by FiniteMDP.save.
+    `jh plan PROBLEM --help` says what the problem takes.
     """
-    options: Annotated[Problem, tyro.conf.arg(name="problem")] = field(default_factory=Problem)
-    seed: int | None = None
-    """Which random MDP (garnet)."""
-    parametrization: str = "softmax"
-    """How theta gives pi: direct or softmax."""
-    density: tuple[str, ...] = ("pg",)
-    """Where pi is updated, d_t: pg, undiscounted, uniform, mixture; several of them make several
-    runs, compared.
-    """
-    o: str | None = None
-    """Off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5."""
-    eta: str = "1"
-    """Step size eta_t of the actor: a number or a schedule."""
-    lam: float = 0.0
-    """Entropy weight lambda (softmax)."""
-    updates: int = 1000
-    """Number of updates, at most."""
-    target: float | None = None
-    """Stop once the normalized return exceeds this."""
-    convention: str = "published"
-    """published (as the figures were made) or paper (the text, literally)."""
-    check: bool = False
-    """Check the theory's conditions, theorems and bounds on every run."""
-    out: Path | None = None
-    """Folder for plan.parquet and plan.png."""
-    json: bool = False
-    """Print one JSON object instead of the table."""
+
+    @classmethod
+    def completed(cls, arguments: Sequence[str]) -> type:
+        """The command with the options of the problem that the arguments name."""
+        from jekyllhyde.mdp.problem import find_problem
+
+        problem, updates = first_argument("plan", arguments), options_of(plan_all)
+        del updates["mdp"]
+        options = {} if problem is None else {problem: find_problem(problem).options}
+        return with_flags(cls, {"updates": updates, **options})
 
     def run(self) -> int:
-        """`jh plan`: one run per density, a table or JSON, files on request."""
-        from jekyllhyde.mdp.problem import make
-        from jekyllhyde.planning import output
-        from jekyllhyde.planning.plan import plan
+        """One run per density, a table or JSON, files on request."""
+        from jekyllhyde import theory
+        from jekyllhyde.mdp.problem import find_problem
+        from jekyllhyde.planning import plan_files
 
-        folder = None if self.out is None else output.prepare_folder(self.out)
-        mdp = make(self.problem, **asdict(self.options), seed=self.seed, convention=self.convention)
-        if self.o is not None and "mixture" not in self.density:
-            raise InputError("--o is given, but no density takes it; add --density mixture")
-        count = len(self.density)
+        prepare_out(self.out)
+        flags, problem = given(self), find_problem(self.problem)
+        mdp = problem(**{name: flags[name] for name in problem.options if name in flags})
+        names = options_of(plan_all)
         start = time.perf_counter()
-        with Progress(count * self.updates, mdp.name) as advance:
-            runs = plan(
-                [mdp] * count,
-                parametrization=self.parametrization,
-                density=list(self.density),
-                o=[self.o if density == "mixture" else None for density in self.density],
-                eta=self.eta,
-                lam=self.lam,
-                updates=self.updates,
-                target=self.target,
-                convention=self.convention,
-                record=("v", "q", "pi", "d") if self.check else (),
-                record_at=check_times(self.updates),
-                progress=advance,
-            )
+        runs = plan_all(mdp, **{name: flags[name] for name in names if name in flags})
         seconds = time.perf_counter() - start
-        files = []
-        if folder is not None:
-            output.write_parquet(runs, folder / "plan.parquet")
-            output.draw(runs, folder / "plan.png")
-            files = [str(folder / "plan.parquet"), str(folder / "plan.png")]
-        summary = [summarize(run) for run in runs]
-        checks = check_all(runs) if self.check else {}
+        files = [] if self.out is None else plan_files.write(runs, self.out)
+        checks = [theory.check(run) if flags.get("check") else [] for run in runs]
+        rows = [summarize(run) for run in runs]
         if self.json:
-            for one in summary:
-                one["checks"] = [asdict(statement) for statement in checks.get(one["series"], [])]
-            print(
-                json.dumps(
-                    {
-                        "problem": repr(mdp),
-                        "J_star": mdp.J_star,
-                        "seconds": seconds,
-                        "runs": summary,
-                        "files": files,
-                    }
-                )
-            )
+            for row, statements in zip(rows, checks, strict=True):
+                row["checks"] = [asdict(statement) for statement in statements]
+            about = {"problem": repr(mdp), "J_star": mdp.J_star, "seconds": seconds}
+            show_json({**about, "runs": rows, "files": files})
             return 0
-        show_table(
-            f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, optimal return {mdp.J_star:.6g}",
-            summary,
-        )
-        for label, statements in checks.items():
-            from jekyllhyde.theory import table
-
-            print(f"{label}\n{table(statements)}\n")
         print(
-            f"{sum(run.updates for run in runs)} updates in {seconds:.2f} s"
-            + "".join(f"\n{file}" for file in files)
+            f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, "
+            f"optimal return {mdp.J_star:.6g}"
         )
+        show_table("{parametrization}, eta {eta}".format(**rows[0]), [narrow(row) for row in rows])
+        for row, statements in zip(rows, checks, strict=True):
+            print(f"{row['series']}\n{theory.table(statements)}\n" if statements else "", end="")
+        updated = sum(run.updates for run in runs)
+        print(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
         return 0
 
 
-def check_all(runs: list[PlanRun]) -> dict[str, list[Check]]:
-    """The theory's checks of every run, by its label."""
-    from jekyllhyde.planning.output import label
-    from jekyllhyde.theory import check
+def plan_all(
+    mdp: FiniteMDP,
+    parametrization: str = "softmax",
+    density: tuple[str, ...] = ("pg",),
+    o: str | None = None,
+    eta: str = "1",
+    lam: float = 0.0,
+    updates: int = 1000,
+    target: float | None = None,
+    convention: str = "published",
+    check: bool = False,
+) -> list[PlanRun]:
+    """One run per density; the keywords are flags.
 
-    return {label(run): check(run) for run in runs}
+    parametrization : how theta gives pi: direct or softmax.
+    density : where pi is updated, d_t: pg, undiscounted, uniform, mixture; several make several
+        runs, compared.
+    o : off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5.
+    eta : step size eta_t of the actor: a number or a schedule.
+    lam : entropy weight lambda (softmax).
+    updates : number of updates, at most.
+    target : stop once the normalized return exceeds this.
+    convention : published (as the figures were made) or paper (the text, literally).
+    check : check the theory's conditions, theorems and bounds on every run.
+    """
+    from jekyllhyde.planning.plan import plan
+
+    if o is not None and "mixture" not in density:
+        raise InputError("--o is given, but no density takes it; add --density mixture")
+    with Progress(len(density) * updates, mdp.name) as bar:
+        return plan(
+            [mdp] * len(density),
+            parametrization=parametrization,
+            density=list(density),
+            o=[o if name == "mixture" else None for name in density],
+            eta=eta,
+            lam=lam,
+            updates=updates,
+            target=target,
+            convention=convention,
+            record=("v", "q", "pi", "d") if check else (),
+            record_at=check_times(updates),
+            progress=bar,
+        )
 
 
 def check_times(updates: int, most: int = 1000) -> list[int]:
@@ -139,12 +125,12 @@ def check_times(updates: int, most: int = 1000) -> list[int]:
 
 
 def summarize(run: PlanRun) -> dict[str, Any]:
-    """What the table and the JSON say of one run."""
-    from jekyllhyde.planning import output
+    """What the JSON says of one run."""
+    from jekyllhyde.planning import plan_files
 
-    J_norm = float(output.normalized(run)[-1])
+    J_norm = float(plan_files.normalized(run)[-1])
     summary: dict[str, Any] = {
-        "series": output.label(run),
+        "series": plan_files.label(run),
         "parametrization": run.settings["parametrization"],
         "eta": run.settings["eta"],
         "updates": run.updates,
@@ -152,10 +138,14 @@ def summarize(run: PlanRun) -> dict[str, Any]:
         "J_norm": None if math.isnan(J_norm) else J_norm,
         "solver": run.solver,
     }
-    if run.target is not None:
-        summary |= {
-            "target": run.target,
-            "time_to_target": run.time_to_target,
-            "censored": run.censored,
-        }
-    return summary
+    names = () if run.target is None else ("target", "time_to_target", "censored")
+    return summary | {name: getattr(run, name) for name in names}
+
+
+def narrow(row: dict[str, Any]) -> dict[str, Any]:
+    """The columns of the table, which fits 80 characters: what all runs share is said beside it."""
+    columns = {key: row[key] for key in ("series", "updates", "J", "J_norm")}
+    if "target" in row:
+        reached = None if row["censored"] else row["time_to_target"]
+        columns[f"updates to {row['target']:g}"] = reached
+    return columns

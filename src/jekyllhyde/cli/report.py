@@ -8,9 +8,9 @@ from pathlib import Path
 
 import tyro
 
-from jekyllhyde.cli.figure import chosen, sized
+from jekyllhyde.cli.figure import find_panels, sized, with_extras
 from jekyllhyde.cli.show import Progress
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, need
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Report:
     """
 
     panels: tyro.conf.Positional[tuple[str, ...]] = ("all",)
-    """Panels such as 2a 11b, whole figures such as 5, or all; those that the store lacks runs for
-    are listed as not made.
+    """Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME), or all; those that
+    the store lacks runs for are listed as not made.
     """
     store: Path = Path("jh-store")
     """The store's folder."""
@@ -34,40 +34,37 @@ class Report:
 
     def run(self) -> int:
         """Read what is there and write the page."""
-        from jekyllhyde.lab import report
         from jekyllhyde.lab.figures import PANELS
-        from jekyllhyde.lab.panel import read
+        from jekyllhyde.lab.html_page import write_page
+        from jekyllhyde.lab.panel import has_runs, read
         from jekyllhyde.lab.store import Store
 
+        need("plot")
         store = Store.open(self.store)
-        names = chosen(self.panels, list(PANELS))
-        panels = {name: sized(PANELS[name], self.preset, None) for name in names}
-        made = [name for name in names if report.has(store, panels[name])]
-        skipped = [name for name in names if name not in made]
+        chosen = find_panels(self.panels, PANELS)
+        panels = {name: sized(panel, self.preset) for name, panel in chosen.items()}
+        able, absent = with_extras(panels)
+        made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
+        lacking = absent | {"runs": [name for name in able if name not in made]}
+        skipped = {f"for lack of {what}": names for what, names in lacking.items() if names}
         if not made:
             raise InputError(
-                f"store is {str(self.store)!r}; it lacks runs for {', '.join(skipped)}, make some with jh figure"
+                f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
+                "with jh figure"
             )
         curves = []
         with Progress(len(made), "panels") as advance:
-            for name in made:
-                curves.append(read(panels[name], store))
+            for panel in made.values():
+                curves.append(read(panel, store))
                 advance(1)
-        path = report.write(curves, self.out, store, skipped)
+        path = write_page(curves, self.out, store, skipped)
+        not_made = [name for names in skipped.values() for name in names]
         if self.json:
-            print(
-                json.dumps(
-                    {
-                        "file": str(path),
-                        "runs": {one.panel.name: one.runs for one in curves},
-                        "not_made": skipped,
-                    }
-                )
-            )
+            runs = {shown.panel.name: shown.runs for shown in curves}
+            print(json.dumps({"file": str(path), "runs": runs, "not_made": not_made}))
             return 0
-        print(
-            f"panels: {', '.join(made)}"
-            + (f"\nnot made, for lack of runs: {', '.join(skipped)}" if skipped else "")
-        )
+        print(f"panels: {', '.join(made)}")
+        for reason, names in skipped.items():
+            print(f"not made, {reason}: {', '.join(names)}")
         print(path)
         return 0

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from jekyllhyde.cli.show import show_table
 from jekyllhyde.errors import InputError, check_choice
+
+if TYPE_CHECKING:
+    from jekyllhyde.lab.store import Store
 
 ACTIONS = ("ls", "show", "verify", "merge")
 
@@ -39,85 +43,79 @@ class StoreCommand:
         from jekyllhyde.lab.store import Store
 
         check_choice(self.action, "action", ACTIONS)
-        store = Store.open(self.store)
-        return {"ls": self.ls, "show": self.show, "verify": self.verify, "merge": self.merge}[
-            self.action
-        ](store)
+        status: int = getattr(self, self.action)(Store.open(self.store))
+        return status
 
-    def ls(self, store: Any) -> int:
+    def ls(self, store: Store) -> int:
         """Cells, runs and failures per experiment."""
-        found: dict[str, dict[str, Any]] = {}
-        cells: dict[str, set[str]] = {}
-        for held in store.parts.values():
-            for one in held:
-                name = one.id.split("/")[0]
-                row = found.setdefault(
-                    name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0}
-                )
-                cells.setdefault(name, set()).add(one.cell)
-                row["runs"] += one.last - one.first
-                row["failed"] += one.failed
-        rows = [{**row, "cells": len(cells[name])} for name, row in sorted(found.items())]
+        rows: dict[str, dict[str, Any]] = {}
+        cells: set[str] = set()
+        for held in itertools.chain.from_iterable(store.parts.values()):
+            name = held.id.split("/")[0]
+            row = rows.setdefault(name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0})
+            row["cells"] += held.cell not in cells
+            row["runs"] += held.last - held.first
+            row["failed"] += held.failed
+            cells.add(held.cell)
+        table = [rows[name] for name in sorted(rows)]
         if self.json:
-            print(json.dumps(rows))
-        elif rows:
-            show_table(f"{self.store}: {len(store.parts)} parts", rows)
+            print(json.dumps(table))
+        elif table:
+            show_table(f"{self.store}: {len(store.parts)} parts", table)
         else:
             print(f"{self.store} is empty")
         for name, reason in store.damaged.items():
             print(f"part {name} cannot be read: {reason}")
         return 0
 
-    def show(self, store: Any) -> int:
+    def show(self, store: Store) -> int:
         """One cell: its settings, its runs, who made them."""
-        known = {one.cell: one.id for held in store.parts.values() for one in held}
-        matching = {cell: name for cell, name in known.items() if self.what in (cell, name)} or {
+        known = {held.cell: held.id for held in itertools.chain.from_iterable(store.parts.values())}
+        exact = {cell: name for cell, name in known.items() if self.what in (cell, name)}
+        matching = exact or {
             cell: name
             for cell, name in known.items()
             if self.what and (cell.startswith(self.what) or name.startswith(self.what))
         }
         if not matching:
             raise InputError(
-                f"no cell of {str(self.store)!r} is called {self.what!r}; jh store ls lists the experiments"
+                f"no cell of {str(self.store)!r} is called {self.what!r}; jh store ls lists the "
+                "experiments"
             )
         if len(matching) > 1:
             for digest, name in sorted(matching.items(), key=lambda item: item[1]):
                 print(digest, name)
             return 0
-        digest, name = next(iter(matching.items()))
+        ((digest, name),) = matching.items()
         rows = store.table([digest]).to_pylist()
-        made = [
-            store.provenance(part)
-            for part, held in sorted(store.parts.items())
-            if any(one.cell == digest for one in held)
+        parts = [
+            part
+            for part, stretches in sorted(store.parts.items())
+            if any(held.cell == digest for held in stretches)
         ]
         about = {
             "cell": digest,
             "id": name,
             "settings": json.loads(rows[0]["settings"]),
             "runs": len(rows),
-            "made": made,
+            "made": [store.provenance(part) for part in parts],
             "failures": {row["run"]: row["failure"] for row in rows if row["failure"] is not None},
         }
         print(json.dumps(about, indent=None if self.json else 1))
         return 0
 
-    def verify(self, store: Any) -> int:
+    def verify(self, store: Store) -> int:
         """Read everything and compare checksums; exit status 1 if something is wrong."""
         wrong = store.verify()
         for name, reason in wrong.items():
             print(f"{name}: {reason}")
-        if wrong and self.set_aside:
-            for path in store.set_aside(wrong):
-                print(f"moved to {path}")
-        print(
-            f"{len(store.parts)} parts read, {len(wrong)} damaged"
-            if wrong
-            else f"{len(store.parts)} parts, all whole"
-        )
+        for path in store.set_aside(wrong) if wrong and self.set_aside else ():
+            print(f"moved to {path}")
+        summary = f"read, {len(wrong)} damaged" if wrong else "all whole"
+        print(f"{len(store.parts)} parts{' ' if wrong else ', '}{summary}")
         return 1 if wrong else 0
 
-    def merge(self, store: Any) -> int:
+    def merge(self, store: Store) -> int:
         """Take over another store's runs."""
         from jekyllhyde.lab.store import Store
 

@@ -11,7 +11,8 @@ import tyro
 
 from jekyllhyde.cli.lab import Lab, compute
 from jekyllhyde.cli.show import show_table
-from jekyllhyde.errors import check_count
+from jekyllhyde.errors import check_count, need
+from jekyllhyde.files import prepare_folder
 
 
 @dataclass(frozen=True)
@@ -30,49 +31,35 @@ class Sweep:
 
     def run(self) -> int:
         """Compute what the store lacks, draw, and print the points."""
-        from jekyllhyde.lab import output
         from jekyllhyde.lab.panel import panel_of, read
+        from jekyllhyde.lab.panel_files import write_panel
         from jekyllhyde.lab.spec import Experiment
-        from jekyllhyde.planning.output import prepare_folder
 
         experiment = Experiment.from_toml(self.file)
         if self.runs is not None:
             experiment = replace(experiment, runs=check_count(self.runs, "runs", 1))
-        folder = self.out if self.lab.dry_run else prepare_folder(self.out)
+        if not self.lab.dry_run:
+            need("plot")
+            prepare_folder(self.out)
         store = compute(self.lab, [experiment], experiment.name, quiet=self.json)
         if store is None:
             return 0
         curves = read(panel_of(experiment), store)
-        files = [str(path) for path in output.write(curves, folder)[:3]]
-        points = range(len(curves.x)) if curves.panel.kind != "curve" else [len(curves.x) - 1]
+        files = [str(path) for path in write_panel(curves, self.out)]
+        columns = {"mean": curves.y, "lo": curves.lo, "hi": curves.hi, "censored": curves.censored}
         rows = [
-            {
-                "series": label,
-                curves.panel.xlabel: float(curves.x[i]),
-                "mean": float(curves.y[label][i]),
-                "lo": float(curves.lo[label][i]),
-                "hi": float(curves.hi[label][i]),
-                "censored": float(curves.censored[label][i]),
-            }
-            for label in curves.y
-            for i in points
+            {"series": label, curves.panel.xlabel: float(x)}
+            | {name: float(values[tag][i]) for name, values in columns.items()}
+            for tag, label in curves.labels.items()
+            for i, x in enumerate(curves.x)
+            if curves.panel.kind != "curve" or i + 1 == len(curves.x)
         ]
+        name, runs = experiment.name, curves.runs
         if self.json:
             failed = sum(curves.failures.values())
-            print(
-                json.dumps(
-                    {
-                        "name": experiment.name,
-                        "runs": curves.runs,
-                        "failed": failed,
-                        "points": rows,
-                        "files": files,
-                    }
-                )
-            )
-            return 0
-        show_table(
-            f"{experiment.name}: {curves.panel.ylabel} ({curves.runs} runs, 95 % intervals)", rows
-        )
-        print("\n".join(files))
+            report = {"name": name, "runs": runs, "failed": failed, "points": rows, "files": files}
+            print(json.dumps(report))
+        else:
+            show_table(f"{name}: {curves.panel.ylabel} ({runs} runs, 95 % intervals)", rows)
+            print("\n".join(files))
         return 0

@@ -10,29 +10,46 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jekyllhyde.deep.agents import AGENTS as AGENTS
-from jekyllhyde.deep.agents import CONFIGS as CONFIGS
-from jekyllhyde.deep.agents import configure as configure
-from jekyllhyde.deep.training import Batch as Batch
-from jekyllhyde.deep.training import Case as Case
-from jekyllhyde.deep.training import TrainResult as TrainResult
-from jekyllhyde.deep.training import sweep as sweep
-from jekyllhyde.deep.training import train as train
+from jekyllhyde.errors import need
+
+need("deep")
+
+from jekyllhyde.deep.configurations import ALGORITHMS, CONFIGS, configure, describe  # noqa: E402
+from jekyllhyde.deep.training import (  # noqa: E402
+    Batch,
+    Case,
+    TrainResult,
+    make_case,
+    sweep,
+    train,
+)
 
 if TYPE_CHECKING:
-    from jekyllhyde.deep.host import DiscreteSAC as DiscreteSAC
-    from jekyllhyde.deep.host import DoubleDQN as DoubleDQN
-    from jekyllhyde.deep.host import HostAgent as HostAgent
-    from jekyllhyde.deep.host import JekyllHyde as JekyllHyde
-    from jekyllhyde.deep.host import from_result as from_result
+    from jekyllhyde.deep.agents import DeepAgent, DiscreteSAC, DoubleDQN, JekyllHyde, from_result
 
-_HOST = ("DiscreteSAC", "DoubleDQN", "HostAgent", "JekyllHyde", "from_result")
+__all__ = [
+    "ALGORITHMS",
+    "CONFIGS",
+    "Batch",
+    "Case",
+    "DeepAgent",
+    "DiscreteSAC",
+    "DoubleDQN",
+    "JekyllHyde",
+    "TrainResult",
+    "configure",
+    "describe",
+    "from_result",
+    "make_case",
+    "sweep",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:
-    # the host loop brings Gymnasium, which the compiled loop does without
-    if name not in _HOST:
+    # the rest brings Gymnasium, which the compiled loop does without
+    if name not in __all__:
         raise AttributeError(f"module 'jekyllhyde.deep' has no attribute {name!r}")
-    from jekyllhyde.deep import host
+    from jekyllhyde.deep import agents
 
-    return getattr(host, name)
+    return getattr(agents, name)

@@ -4,21 +4,29 @@ A rule is a function of `logits` [N, A], `q` [N, A] and a `temperature` to the l
 state; q is a constant in it, and so is what stands in square brackets. With a* the action of the
 largest q and v = sum_a pi(a) q(a), minus the gradient on the logits:
 
-    paper                    pi(a) (q(a) - v)                            Algorithm 4: the expected update, loss - sum_a pi(a) q(a)
-    published                loss - mean_a pi(a) [q(a) - pi(a) q(a)]     as the figure was made
-    normalized_advantage     pi(a) (q(a) - v) / max_b |q(b) - v|         the same step in every state, whatever the scale of q
-    natural_gradient         q(a) - v                                    the factor pi(a) is gone
-    mirror_step              pi'(a) - pi(a)                              towards pi' proportional to pi(a) exp(q(a) / temperature)
-    cross_entropy            1(a = a*) - pi(a)                           loss - log pi(a*)
-    soft_cross_entropy       softmax(q / temperature)(a) - pi(a)         the same, towards a soft greedy policy
+    paper                    pi(a) (q(a) - v)
+                             Algorithm 4: the expected update, loss - sum_a pi(a) q(a)
+    published                loss - mean_a pi(a) [q(a) - pi(a) q(a)]
+                             as the figure was made
+    normalized_advantage     pi(a) (q(a) - v) / max_b |q(b) - v|
+                             the same step in every state, whatever the scale of q
+    natural_gradient         q(a) - v
+                             the factor pi(a) is gone
+    mirror_step              pi'(a) - pi(a)
+                             towards pi' proportional to pi(a) exp(q(a) / temperature)
+    cross_entropy            1(a = a*) - pi(a)
+                             loss - log pi(a*)
+    soft_cross_entropy       softmax(q / temperature)(a) - pi(a)
+                             the same, towards a soft greedy policy
     modified_cross_entropy   (1 - pi(a*)) (1(a = a*) - 1(a != a*) / (A - 1))
+                             all other actions fall alike
 
 The first three switch off where pi(a) is small: a policy that has committed itself to a wrong
 action hardly unlearns it, however large the advantage of another (the paper's factor pi (1 - pi),
 Appendix E). So does the mirror step, unless exp(q / temperature) makes up for it. Cross-entropy
 updates do not, but the plain one moves the other actions apart, down by pi(a) each, and so may
 lower the value; the modified one keeps their ratios (Laroche and Tachet des Combes, AISTATS 2022),
-and a small step of it never does.
+and a small step of it never does. A rule of the user's own is "file.py:function".
 """
 
 from __future__ import annotations
@@ -31,6 +39,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep.networks import pick
+
+Rule = Callable[[Array, Array, Any], Array]  # (logits [N, A], q [N, A], temperature) -> loss [N]
 
 
 def paper(logits: Array, q: Array, temperature: Any) -> Array:
@@ -88,7 +98,7 @@ def _advantage(logits: Array, q: Array) -> Array:
     return q - jnp.sum(pi * q, -1, keepdims=True)
 
 
-ACTOR_RULES: dict[str, Callable[[Array, Array, Any], Array]] = {
+ACTOR_RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
         paper,

@@ -1,93 +1,300 @@
-"""The agents by name, each a set of pure functions on one state, and their configurations by name."""
+"""The agents with networks in ordinary Gymnasium environments: a loop on the host around the
+compiled `act` and `update`, under the contract of all agents (`jekyllhyde.agent`).
+
+    agent = JekyllHyde("CartPole-v1", seed=0, gamma=0.99).learn(10_000)
+    agent.predict(observation)
+    agent.save("folder")
+
+Settings that are not given are those of the configuration: "recommended", "published" or "paper".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.agent import Agent, Episodes, Progress
 from jekyllhyde.deep import ddqn, jekyll_hyde, sac
-from jekyllhyde.deep.actor_rules import ACTOR_RULES
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.deep.actor_rules import Rule
+from jekyllhyde.deep.agent_files import Saved, filled, load_agent, named_arrays, save_agent
+from jekyllhyde.deep.bonus import Bonus
+from jekyllhyde.deep.cache import keep_compiled
+from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm, configure
+from jekyllhyde.deep.jekyll_hyde import Explorer
+from jekyllhyde.deep.learning import Settings, State
+from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.replay import Transition
+from jekyllhyde.deep.spaces import Env, Episode, begin_episode, open_environment, read, space_of
+from jekyllhyde.deep.training import TrainResult
+from jekyllhyde.errors import InputError, check_count
+
+Widths = tuple[int, ...] | None
+EPISODES = "episodes"  # their name among the arrays
+REPORTED = 100  # steps between two calls of `progress`
 
 
-class Agent(NamedTuple):
-    """An agent.
+@cache
+def _compiled(name: str) -> Algorithm:
+    """An algorithm's functions, compiled; act and update give up the state that they are given, so
+    that replay is changed in place, not copied.
+    """
+    plain = ALGORITHMS[name]
+    return plain._replace(
+        init=jax.jit(plain.init, static_argnames="space"),
+        act=jax.jit(plain.act, donate_argnums=0),
+        update=jax.jit(plain.update, donate_argnums=0),
+        tables=jax.jit(plain.tables),
+    )
 
-    init(key, config, space) -> state; act(state, config, observation) -> (action, state);
-    update(state, config, transition, ended) -> state; tables(networks, config, observations) -> pi
-    [S, A], q [S, A]. `fixed` are settings that make a variant, `level_2` what a named configuration
-    changes on Four Rooms' level 2.
+
+class DeepAgent(Agent):
+    """What the agents with networks share. With an environment, or after `load`, there is a state;
+    an agent without one is its settings alone.
+
+    config : recommended, published (as the figure was made) or paper (the text, literally).
     """
 
-    init: Callable[..., Any]
-    act: Callable[..., Any]
-    update: Callable[..., Any]
-    tables: Callable[..., Any]
-    configs: Mapping[str, Any]
-    level_2: Mapping[str, Mapping[str, float]]
-    fixed: tuple[tuple[str, Any], ...] = ()
+    settings_type: ClassVar[type[Settings]]
 
+    def __init__(
+        self, env: Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
+    ) -> None:
+        self.env = open_environment(env)
+        self.seed = check_count(seed, "seed", 0)
+        mdp = None if self.env is None else getattr(self.env.unwrapped, "mdp", None)
+        settings = {} if mdp is None else {"gamma": mdp.gamma}
+        names = [f.name for f in fields(self.settings_type) if given[f.name] is not None]
+        settings |= {name: given[name] for name in names}
+        self.settings = configure(self.name, config, **settings)
+        self.episodes = Episodes()
+        self._episode: Episode | None = None
+        self.space: Space | None = None
+        self._state: State | None = None
+        if self.env is not None:
+            self._start(space_of(self.env))
 
-def _agent(module: Any, **fixed: Any) -> Agent:
-    functions = (module.init, module.act, module.update, module.tables)
-    return Agent(*functions, module.CONFIGS, module.LEVEL_2, tuple(fixed.items()))
+    def _start(self, space: Space) -> None:
+        keep_compiled()
+        self.space = space
+        self._state = self._algorithm.init(jax.random.key(self.seed), self.settings, space=space)
 
+    @property
+    def _algorithm(self) -> Algorithm:
+        return _compiled(self.name)
 
-AGENTS: dict[str, Agent] = {
-    "jekyll_hyde": _agent(jekyll_hyde),
-    "ddqn": _agent(ddqn),
-    "ddqn_rnd": _agent(ddqn, rnd=True),
-    "sac": _agent(sac),
-    "sac_rnd": _agent(sac, rnd=True, eta=1e-3, eta_c=1e-3),
-}
-CONFIGS = ("published", "paper", "recommended")
-CHOICES: dict[str, tuple[str, ...]] = {
-    "actor_rule": tuple(ACTOR_RULES),
-    "schedule": ("paper", "published"),
-}
+    @property
+    def state(self) -> State:
+        """Everything the agent knows, as one pytree."""
+        if self._state is None:
+            raise InputError("the agent has no environment; give one, or load one that has learned")
+        return self._state
 
-
-def configure(
-    agent: str, config: Any = "recommended", *, level: int = 1, **hyperparameters: Any
-) -> Any:
-    """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
-    some of its values.
-    """
-    known = AGENTS[check_choice(agent, "agent", AGENTS)]
-    if isinstance(config, str):
-        named = known.configs[check_choice(config, "config", CONFIGS)]
-        settings = {
-            **dict(known.fixed),
-            **(known.level_2.get(config, {}) if level == 2 else {}),
-            **hyperparameters,
-        }
-    else:
-        named, settings = config, hyperparameters
-        if not isinstance(config, type(known.configs["paper"])):
-            raise InputError(
-                f"config is {config!r}; it must be one of {', '.join(CONFIGS)}, or a Config of {agent}"
+    def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
+        """Take so many environment steps with one update each; two calls are the same as one with
+        the sum. `progress` is called with the steps since the last call.
+        """
+        n_steps = check_count(total_timesteps, "total_timesteps", 0)
+        state, env, space = self.state, self.env, self.space
+        if env is None or space is None:
+            raise InputError("the agent has no environment; give one to load")
+        if self._episode is None:
+            self._episode = begin_episode(env, space, int(state.personality), self.seed)
+        for i in range(n_steps):
+            episode = self._episode
+            action, self._state = self._algorithm.act(state, self.settings, episode.observation)
+            episode.actions.append(int(action))
+            observation, reward, terminated, truncated, _ = env.step(
+                episode.actions[-1] + space.first_action
             )
-    names = {field.name: field for field in fields(named)}
-    for name, value in settings.items():
-        check_choice(name, f"hyperparameter of {agent}", names)
-        _check_value(name, value, getattr(named, name))
-    return replace(named, **settings)
+            following, ended = read(space, observation), bool(terminated or truncated)
+            facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
+            transition = Transition(episode.observation, *facts)
+            state = self._state = self._algorithm.update(
+                self._state, self.settings, transition, np.bool_(ended)
+            )
+            episode.total, episode.observation = episode.total + float(reward), following
+            if ended:
+                self.episodes.add(episode.total, len(episode.actions), episode.hyde)
+                self._episode = begin_episode(env, space, int(state.personality))
+            if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
+                progress(i % REPORTED + 1)
+        return self
+
+    def predict(self, observation: Any, deterministic: bool = True) -> Any:
+        """The greedy action, or one drawn from the policy, numbered as the environment does; for a
+        batch of observations [N, ...] an array [N].
+        """
+        state, space = self.state, self.space
+        assert space is not None
+        x = read(space, observation)
+        is_batch = x.ndim > (space.n_states is None)
+        pi, _ = self._algorithm.tables(state.networks, self.settings, x if is_batch else x[None])
+        if deterministic:
+            actions = np.argmax(np.asarray(pi), -1)
+        else:
+            key, draw_key = jax.random.split(state.key)
+            self._state = replace(state, key=key)
+            actions = np.asarray(jax.random.categorical(draw_key, jnp.log(pi)))
+        return actions + space.first_action if is_batch else int(actions[0]) + space.first_action
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies of all arrays that learning changes, by name."""
+        rows = np.array(self.episodes.rows, dtype=np.float64).reshape(-1, 3)
+        return {EPISODES: rows, **named_arrays(self.state)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the agent into a folder of its own; one that was written before is replaced."""
+        about = Saved(self.name, self.seed, self.settings, self.space, self._episode)
+        save_agent(path, about, self.arrays())
+
+    @classmethod
+    def load(cls, path: str | Path, env: Env | str | None = None, **own: Any) -> Self:
+        """The agent saved in a folder; with an environment of the same spaces it goes on learning
+        where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
+        """
+        (_, seed, settings, space, episode), arrays = load_agent(path, cls.name, own)
+        agent = cls._with(settings, space, seed)
+        rows = arrays.pop(EPISODES, np.zeros((0, 3)))
+        agent.episodes = Episodes([(float(a), int(b), int(c)) for a, b, c in rows])
+        agent._state = filled(agent.state, arrays)
+        agent.env, agent._episode = open_environment(env), episode
+        if agent.env is not None and space_of(agent.env) != space:
+            raise InputError("env has other observations or actions than the saved agent")
+        if agent.env is not None and episode is not None:
+            agent._episode = episode.resume(agent.env, space, seed)
+        return agent
+
+    @classmethod
+    def _with(cls, settings: Any, space: Space, seed: int) -> Self:
+        agent = cls(seed=seed, config=settings)  # type: ignore[call-arg]
+        agent._start(space)
+        return agent
 
 
-def _check_value(name: str, value: Any, default: Any) -> None:
-    """Refuse a value of another kind than the setting has: a number where a name belongs, a step
-    size below 0.
+class JekyllHyde(DeepAgent):
+    """Dr Jekyll and Mr Hyde (Algorithm 4)."""
+
+    name = "jekyll_hyde"
+    settings_type = jekyll_hyde.Config
+
+    def __init__(
+        self,
+        env: Env | str | None = None,
+        *,
+        seed: int = 0,
+        config: str | jekyll_hyde.Config = "recommended",
+        gamma: float | None = None,
+        eta: float | None = None,
+        eta_c: float | None = None,
+        tau: float | None = None,
+        actor_rule: str | Rule | None = None,
+        temperature: float | None = None,
+        critics: int | None = None,
+        fresh_critic: bool | None = None,
+        epsilon_1: float | None = None,
+        schedule: str | None = None,
+        explorer: str | Explorer | None = None,
+        bonus: str | Bonus | None = None,
+        gamma_hyde: float | None = None,
+        eta_hyde: float | None = None,
+        tau_hyde: float | None = None,
+        hyde_noise: float | None = None,
+        hyde_terminates: bool | None = None,
+        hyde_xavier: bool | None = None,
+        hidden_hyde: Widths = None,
+        hidden: Widths = None,
+        trained_embedding: bool | None = None,
+        batch: int | None = None,
+        fifo: bool | None = None,
+        capacity: int | None = None,
+        warmup: int | None = None,
+        clip: float | None = None,
+        adam_eps: float | None = None,
+    ) -> None:
+        super().__init__(env, seed, config, locals())
+
+
+class DoubleDQN(DeepAgent):
+    """Double DQN; a bonus that is given is added to the reward."""
+
+    name = "ddqn"
+    settings_type = ddqn.Config
+
+    def __init__(
+        self,
+        env: Env | str | None = None,
+        *,
+        seed: int = 0,
+        config: str | ddqn.Config = "recommended",
+        eta_c: float | None = None,
+        tau: float | None = None,
+        gamma: float | None = None,
+        hidden: Widths = None,
+        capacity: int | None = None,
+        batch: int | None = None,
+        epsilon_1: float | None = None,
+        schedule: str | None = None,
+        bonus: str | Bonus | None = None,
+        with_bonus: bool | None = None,
+        bonus_weight: float | None = None,
+        trained_embedding: bool | None = None,
+        timeout_terminates: bool | None = None,
+        adam_eps: float | None = None,
+        clip: float | None = None,
+    ) -> None:
+        super().__init__(env, seed, config, locals())
+
+
+class DiscreteSAC(DeepAgent):
+    """Discrete soft actor-critic; a bonus that is given has a critic of its own."""
+
+    name = "sac"
+    settings_type = sac.Config
+
+    def __init__(
+        self,
+        env: Env | str | None = None,
+        *,
+        seed: int = 0,
+        config: str | sac.Config = "recommended",
+        gamma: float | None = None,
+        hidden: Widths = None,
+        eta: float | None = None,
+        eta_c: float | None = None,
+        capacity: int | None = None,
+        tau: float | None = None,
+        warmup: int | None = None,
+        bonus: str | Bonus | None = None,
+        batch: int | None = None,
+        with_bonus: bool | None = None,
+        clip: float | None = None,
+        bonus_weight: float | None = None,
+        adam_eps: float | None = None,
+        bonus_terminates: bool | None = None,
+        trained_embedding: bool | None = None,
+    ) -> None:
+        super().__init__(env, seed, config, locals())
+
+
+def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
+    """One run of `train` as an agent that predicts and saves: the final networks, with an empty
+    replay.
     """
-    if name in CHOICES:
-        check_choice(value, name, CHOICES[name])
-    elif isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be True or False")
-    elif isinstance(default, int):
-        check_count(value, name, 0 if name == "warmup" else 1)
-    elif isinstance(default, tuple):
-        for width in value:
-            check_count(width, name, 1)
-    elif isinstance(value, (int, float)) and not value >= 0:
-        raise InputError(f"{name} is {value}; it must be a number of at least 0")
+    kinds = {type_.settings_type: type_ for type_ in (JekyllHyde, DoubleDQN, DiscreteSAC)}
+    space = Space(result.mdp.n_states, (), result.mdp.n_actions)
+    agent = kinds[type(result.config)]._with(result.config, space, 0)
+    networks = jax.tree.map(partial(_of_run, run), result.networks)
+    agent._state = replace(agent.state, networks=networks)
+    return agent
+
+
+def _of_run(run: int, leaf: Any) -> jax.Array:
+    return jnp.asarray(leaf[run])

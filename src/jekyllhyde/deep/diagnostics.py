@@ -7,11 +7,13 @@ over the non-terminal states.
     entropy          of pi, in nats
     action_gap       the critic's best q less its second best
     critic_error     |q - q_pi|, with the exact q_pi of the recorded policy
-    trapped          share of states where the optimal actions together have probability below 0.001: the factor pi in the expected
-                     update has all but switched off there, and the policy cannot unlearn
+    trapped          share of states where the optimal actions together have probability below
+                     0.001: the factor pi in the expected update has all but switched off there,
+                     and the policy cannot unlearn
     coverage         share of states entered so far, by one personality or by both
     terminal_share   share of all transitions so far that entered a terminal state
-    batch_share      the same within the batches that the agent learns from, on average since the last evaluation
+    batch_share      the same within the batches that the agent learns from, on average since the
+                     last evaluation
 """
 
 from __future__ import annotations

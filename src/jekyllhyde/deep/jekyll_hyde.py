@@ -1,21 +1,27 @@
 """Dr Jekyll and Mr Hyde with networks (Algorithm 4 of the paper).
 
-Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN on the novelty bonus
-of RND. One of them acts for a whole episode, Hyde with probability epsilon_t. On every step, on a
-batch B of recent transitions and of transitions of Hyde's:
+Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q~ on a novelty bonus
+(RND in the paper). The algorithm, with the function that has each line:
 
-    Hyde      q~(s,a)  <-  bonus + gamma q~_target(s', argmax q~(s', .))
-    critic    q(s,a)   <-  r + gamma sum_a' pi(a'|s') q(s',a')                     (expected SARSA)
-    actor     in each state of B, the rule that the configuration names             (expected update, all actions)
-    RND       the predictor moves towards its target
+    at the start of an episode, Hyde takes control with probability epsilon_t      update
+    the personality in control acts, for the whole episode                         act
+    its transition goes to the replay, and to Hyde's own where he acted            update
+    a batch B: K transitions of the replay and K of Hyde's                         update
+    Hyde      q~(s,a)  <-  bonus + gamma q~_target(s', argmax q~(s', .))           Hyde.learn
+    bonus     learns B (RND: its predictor moves towards its target)               Hyde.learn
+    critic    q(s,a)   <-  r + gamma sum_a' pi(a'|s') q(s',a')                     expected_sarsa
+    actor     the expected update in each state of B, over all actions             learn_actor
 
-Algorithm 4's rule is `paper`; `actor_rules` has it beside others, which can unlearn.
+The actor's update is a rule of `actor_rules`; the paper's is `paper`, and others can unlearn. The
+one who explores is a record too: `Hyde` is the paper's.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
-from functools import reduce
+from math import inf
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -23,323 +29,224 @@ import jax.numpy as jnp
 from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.actor_rules import ACTOR_RULES
+from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
+from jekyllhyde.deep.learning import (
+    ActorCritic,
+    Critic,
+    Settings,
+    State,
+    actor_critic_tables,
+    decreasing,
+    draw_action,
+    embedded,
+    learn_critics,
+    learn_double_dqn,
+    learn_if,
+    smallest,
+    start,
+)
 from jekyllhyde.deep.networks import (
-    EMBEDDING,
     Learner,
-    Network,
     Space,
-    blend,
     encode,
     fixed_embedding,
-    make_network,
     mean,
     noisy_greedy,
-    pick,
+    static,
 )
-from jekyllhyde.deep.replay import Replay, Transition
-from jekyllhyde.deep.rnd import RND, bonus, make_rnd, train_rnd
+from jekyllhyde.deep.replay import Samples, Transition, prepare
+from jekyllhyde.deep.rnd import RND
+from jekyllhyde.registry import Choices
+
+EXPLORERS = Choices("explorer")
 
 
-class Config(eqx.Module):
-    """Settings of one agent; the numbers of the first group may differ between runs of one compiled
-    call.
-    """
+class Explorer(eqx.Module):
+    """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
 
-    gamma: float = 0.9  # discount
+    @abstractmethod
+    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> Any:
+        """Its state before the first step."""
+
+    @abstractmethod
+    def logits(self, state: Any, config: Config, x: Array) -> Array:
+        """The logits [A] with which it acts in x."""
+
+    @abstractmethod
+    def learn(self, state: Any, config: Config, samples: Samples) -> Any:
+        """Its state after one update on a batch."""
+
+
+class HydeState(eqx.Module):
+    """Hyde's values q~, and what the bonus has learned."""
+
+    q: Critic
+    bonus: Any
+
+
+@EXPLORERS.register
+class Hyde(Explorer):
+    """Double DQN on the bonus."""
+
+    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> HydeState:
+        """Hyde's network, and the bonus."""
+        q_key, bonus_key = keys
+        q = space.network(q_key, config.hidden_hyde, xavier=config.hyde_xavier)
+        return HydeState(Critic.of(q), config.bonus.init(bonus_key, space))
+
+    def logits(self, state: HydeState, config: Config, x: Array) -> Array:
+        """The greedy action, or a uniform one with probability `hyde_noise`."""
+        return noisy_greedy(state.q.online.network(x), config.hyde_noise)
+
+    def learn(self, state: HydeState, config: Config, samples: Samples) -> HydeState:
+        """A step of q~ towards the bonus and what follows, and of the bonus."""
+        reward, bonus = config.bonus.of(state.bonus, samples)
+        discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
+        rates = (config.eta_hyde, config.tau_hyde)
+        q = learn_double_dqn(state.q, samples, reward, discount, rates, config)
+        return HydeState(q, config.bonus.learn(bonus, samples))
+
+
+class Config(Settings):
+    """Settings of Dr Jekyll and Mr Hyde."""
+
     eta: float = 1e-3  # actor step
-    eta_c: float = 1e-3  # critic step
-    eta_hyde: float = 1e-2  # step of Hyde's q
-    eta_rnd: float = 3e-3  # step of RND's predictor
+    eta_hyde: float = 1e-2  # step of Hyde's q~
     epsilon_1: float = 4000.0  # scale of epsilon_t, in environment steps
-    tau: float = 0.01  # rate of Jekyll's target critics; 1 is no target network
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
-    temperature: float = 1.0  # of soft cross-entropy and of the mirror step
-    clip: float = 5.0  # largest gradient norm
-    clip_rnd: float = 0.7  # the same for RND
-    adam_eps: float = 1e-4
-
-    actor_rule: str = eqx.field(static=True, default="published")
-    schedule: str = eqx.field(static=True, default="published")  # of epsilon_t
-    fifo: bool = eqx.field(
-        static=True, default=False
-    )  # Jekyll's half of B: the last K transitions, or K from all of them
-    critics: int = eqx.field(static=True, default=2)  # the smaller one counts
-    fresh_critic: bool = eqx.field(
-        static=True, default=False
-    )  # the actor sees q after the critic's update, or before
-    trained_embedding: bool = eqx.field(
-        static=True, default=False
-    )  # one per network, or one fixed random one
-    bonus_per_action: bool = eqx.field(static=True, default=False)  # bonus of (s, a), or of s'
-    deep_target: bool = eqx.field(static=True, default=False)  # RND's target has two hidden layers
-    normalize_bonus: bool = eqx.field(
-        static=True, default=False
-    )  # divided by its running mean: Hyde's values keep their scale
-    hyde_terminates: bool = eqx.field(
-        static=True, default=False
-    )  # Hyde's target is cut where episodes end
-    hyde_xavier: bool = eqx.field(static=True, default=False)  # Hyde's first weights as Jekyll's
-    warmup: int = eqx.field(static=True, default=400)  # first steps: uniform actions, no learning
-    batch: int = eqx.field(static=True, default=128)  # K, per half
-    capacity: int = eqx.field(static=True, default=40_000)
-    hidden: tuple[int, ...] = eqx.field(static=True, default=(64, 64))
-    hidden_hyde: tuple[int, ...] = eqx.field(static=True, default=(30, 10))
+    temperature: float = 1.0  # of soft_cross_entropy and of mirror_step
+    explorer: Explorer = Hyde()  # who explores
+    # the actor's update: a name, or a function of the user's own
+    actor_rule: str | Rule = static("published")
+    schedule: str = static("published")  # form of epsilon_t
+    # Jekyll's half of the batch is the last K transitions, instead of a draw from all
+    fifo: bool = static(False)
+    critics: int = static(2)  # the smallest one counts
+    # the actor sees q after the critic's update, instead of before
+    fresh_critic: bool = static(False)
+    # Hyde's target is cut where episodes end
+    hyde_terminates: bool = static(False)
+    hyde_xavier: bool = static(False)  # Hyde's first weights as Jekyll's
+    warmup: int = static(400)  # first steps: uniform actions, no learning
+    batch: int = static(128)  # K, per half
+    hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
 
 
-PAPER = Config(
-    actor_rule="paper",
-    schedule="paper",
-    fifo=True,
-    critics=1,
-    fresh_critic=True,
-    tau=1.0,
-    warmup=0,
-    hyde_terminates=True,
-    clip=jnp.inf,
-    clip_rnd=jnp.inf,
-    adam_eps=1e-8,
-)
-PUBLISHED = Config(trained_embedding=True, bonus_per_action=True, deep_target=True)
-# Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his network
-# fits slowly, he walks in
-# circles. His values keep one scale as the bonus shrinks, look far, and end with the episode: else
-# the goal, whose value is
-# never trained, may draw him.
-RECOMMENDED = Config(
-    actor_rule="cross_entropy",
-    epsilon_1=40_000.0,
-    hyde_noise=0.5,
-    gamma_hyde=0.99,
-    eta_hyde=1e-3,
-    eta_rnd=1e-4,
-    normalize_bonus=True,
-    hyde_terminates=True,
-    hyde_xavier=True,
-    hidden_hyde=(64, 64),
-)
-CONFIGS = {"published": PUBLISHED, "paper": PAPER, "recommended": RECOMMENDED}
-LEVEL_2 = {
-    "published": {"epsilon_1": 40_000.0},
-    "paper": {"epsilon_1": 40_000.0},
-}  # what the paper changes on level 2
+CONFIGS = {
+    "published": Config(trained_embedding=True, bonus=RND(per_action=True, deep_target=True)),
+    "paper": Config(
+        actor_rule="paper",
+        schedule="paper",
+        fifo=True,
+        critics=1,
+        fresh_critic=True,
+        tau=1.0,
+        warmup=0,
+        hyde_terminates=True,
+        clip=inf,
+        adam_eps=1e-8,
+        bonus=RND(clip=inf, adam_eps=1e-8),
+    ),
+    # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
+    # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
+    # far, and end with the episode: else the goal, whose value is never trained, may draw him.
+    "recommended": Config(
+        actor_rule="cross_entropy",
+        epsilon_1=40_000.0,
+        hyde_noise=0.5,
+        gamma_hyde=0.99,
+        eta_hyde=1e-3,
+        hyde_terminates=True,
+        hyde_xavier=True,
+        hidden_hyde=(64, 64),
+        bonus=RND(eta=1e-4, normalize=True),
+    ),
+}
 
 
-class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where
-    networks have their own).
-    """
+class Networks(ActorCritic):
+    """Everything that is learned: Jekyll's networks, and Hyde's state."""
 
-    features: Array | None
-    actor: Learner
-    critics: tuple[Learner, ...]
-    critic_targets: tuple[Network, ...]
-    hyde: Learner
-    hyde_target: Network
-    rnd: RND
-    bonus_scale: Array
-
-
-class State(eqx.Module):
-    """All of an agent: resuming from it is exact."""
-
-    networks: Networks
-    everyone: Replay  # transitions of both personalities
-    hyde: Replay  # Hyde's own
-    key: Array
-    t: Array  # environment steps
-    episodes: Array
-    hyde_acts: Array
-
-    @property
-    def personality(self) -> Array:
-        """Who acts: 0 Jekyll, 1 Hyde."""
-        return self.hyde_acts.astype(jnp.int32)
+    explorer: Any
 
 
 def init(key: Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    key, features_key, actor_key, hyde_key, rnd_key, *critic_keys = jax.random.split(
-        key, 5 + config.critics
-    )
-    own = space.n_states if config.trained_embedding else None
-    size = space.size if space.n_states is None else EMBEDDING
-    sizes, sizes_hyde = (
-        (size, *config.hidden, space.n_actions),
-        (size, *config.hidden_hyde, space.n_actions),
-    )
-    critics = tuple(make_network(k, sizes, own) for k in critic_keys)
-    hyde = make_network(hyde_key, sizes_hyde, own, xavier=config.hyde_xavier)
+    space = embedded(space, config.trained_embedding)
+    key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     networks = Networks(
-        features=None if config.trained_embedding else fixed_embedding(features_key, space),
-        actor=Learner.of(make_network(actor_key, sizes, own)),
-        critics=tuple(Learner.of(network) for network in critics),
-        critic_targets=critics,
-        hyde=Learner.of(hyde),
-        hyde_target=hyde,
-        rnd=make_rnd(
-            rnd_key,
-            size,
-            own,
-            space.n_actions if config.bonus_per_action else None,
-            config.deep_target,
-        ),
-        bonus_scale=jnp.ones(()),
+        features=fixed_embedding(features_key, space),
+        actor=Learner.of(space.network(actor_key, config.hidden)),
+        critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
+        explorer=config.explorer.init((keys[0], keys[1]), config, space),
     )
-    zero = jnp.zeros((), jnp.int32)
-    return State(
-        networks=networks,
-        everyone=replay.empty(config.batch if config.fifo else config.capacity, space.example()),
-        hyde=replay.empty(config.capacity, space.example()),
-        key=key,
-        t=zero,
-        episodes=zero,
-        hyde_acts=jnp.asarray(False),
-    )
-
-
-def epsilon(config: Config, t: Array) -> Array:
-    """The probability that Hyde takes the next episode, after `t` environment steps."""
-    if config.schedule == "paper":
-        return jnp.minimum(1.0, config.epsilon_1 / jnp.maximum(t, 1))
-    return 1.0 / (1.0 + jnp.maximum(t - config.warmup, 0) / config.epsilon_1)
+    recent = replay.empty(config.batch if config.fifo else config.capacity, space.example())
+    return start(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
 def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
     """An action of the personality in control; uniform during the warm-up."""
-    key, draw_key = jax.random.split(state.key)
     x = encode(state.networks.features, observation)
-    hyde = noisy_greedy(state.networks.hyde.network(x), config.hyde_noise)
+    hyde = config.explorer.logits(state.networks.explorer, config, x)
     logits = jnp.where(state.hyde_acts, hyde, state.networks.actor.network(x))
-    logits = jnp.where(state.t < config.warmup, 0.0, logits)
-    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
+    return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
 def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
-    """Store a transition, draw the next personality where the episode `ended`, and learn from one
-    batch.
+    """Store a transition, learn from one batch, and draw the next personality where the episode
+    `ended`.
     """
+    assert state.hyde is not None
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
+    draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
     t = state.t + 1
+    # until there is a batch of Hyde's, the warm-up fills his replay too
+    warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = replay.add(state.everyone, transition)
-    hyde = replay.add(
-        state.hyde,
-        transition,
-        state.hyde_acts | ((config.warmup > 0) & (state.hyde.size < config.batch)),
-    )
-    recent = (
-        replay.everything(everyone)
-        if config.fifo
-        else replay.sample(everyone, draws[1 : 1 + config.batch])
-    )
-    batch, weight = replay.join(recent, replay.sample(hyde, draws[1 + config.batch :]))
-    learned = learn(state.networks, config, batch, weight)
-    networks = jax.tree.map(
-        lambda new, old: jnp.where(t > config.warmup, new, old), learned, state.networks
-    )
+    hyde = replay.add(state.hyde, transition, state.hyde_acts | warming)
+    recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent_draws)
+    batch = replay.join(recent, replay.sample(hyde, hyde_draws))
+    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
     return State(
-        networks=networks,
+        networks=learn_if(t > config.warmup, learned, state.networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
         t=t,
         episodes=state.episodes + ended,
-        hyde_acts=jnp.where(ended, draws[0] < epsilon(config, t), state.hyde_acts),
+        hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
     )
 
 
-def learn(networks: Networks, config: Config, batch: Transition, weight: Array) -> Networks:
+def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of all networks, in Algorithm 4's order."""
-    x, following = (
-        encode(networks.features, batch.observation),
-        encode(networks.features, batch.following),
-    )
-    networks = learn_hyde(networks, config, batch, x, following, weight)
-    critics, q = learn_critics(networks, config, batch, x, following, weight)
-    targets = tuple(
-        blend(slow, fast.network, config.tau)
-        for slow, fast in zip(networks.critic_targets, critics, strict=True)
-    )
+    explorer = config.explorer.learn(networks.explorer, config, samples)
+    goal = expected_sarsa(networks, config, samples)
+    critics, q = learn_critics(networks.critics, samples, goal, config)
     if config.fresh_critic:
-        q = smallest([critic.network(x) for critic in critics])
-    actor = learn_actor(networks.actor, config, x, q, weight)
-    seen = x if config.bonus_per_action else following
-    rnd = train_rnd(
-        networks.rnd, seen, batch.action, weight, config.eta_rnd, config.clip_rnd, config.adam_eps
-    )
-    return replace(networks, actor=actor, critics=critics, critic_targets=targets, rnd=rnd)
+        q = smallest([critic.online.network(samples.x) for critic in critics])
+    actor = learn_actor(networks.actor, config, samples, q)
+    return replace(networks, actor=actor, critics=critics, explorer=explorer)
 
 
-def learn_hyde(
-    networks: Networks, config: Config, batch: Transition, x: Array, following: Array, weight: Array
-) -> Networks:
-    """Double DQN on the bonus."""
-    novelty = bonus(networks.rnd, x if config.bonus_per_action else following, batch.action)
-    scale = networks.bonus_scale
-    if config.bonus_per_action:
-        novelty = 0.5 * novelty
-    if config.normalize_bonus:
-        scale = blend(scale, mean(novelty, weight), 0.01)
-        novelty = novelty / scale
-    greedy = jnp.argmax(networks.hyde.network(following), -1)
-    alive = batch.discount if config.hyde_terminates else 1.0
-    target = novelty + config.gamma_hyde * alive * pick(networks.hyde_target(following), greedy)
-    gradient = jax.grad(lambda n: mean((pick(n(x), batch.action) - target) ** 2, weight))(
-        networks.hyde.network
-    )
-    hyde = networks.hyde.descend(gradient, config.eta_hyde, config.clip, config.adam_eps)
-    return replace(
-        networks,
-        hyde=hyde,
-        hyde_target=blend(networks.hyde_target, hyde.network, config.tau_hyde),
-        bonus_scale=scale,
-    )
+def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> Array:
+    """The critics' goal [N], over all actions that the actor may take in s'."""
+    pi = jax.nn.softmax(networks.actor.network(samples.x_next))
+    q = smallest([critic.target(samples.x_next) for critic in networks.critics])
+    return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
 
 
-def learn_critics(
-    networks: Networks, config: Config, batch: Transition, x: Array, following: Array, weight: Array
-) -> tuple[tuple[Learner, ...], Array]:
-    """Expected SARSA; the trained critics, and their q [N, A] in the batch's states before the
-    update.
-    """
-    pi = jax.nn.softmax(networks.actor.network(following))
-    v = jnp.sum(pi * smallest([network(following) for network in networks.critic_targets]), -1)
-    target = batch.reward + config.gamma * batch.discount * v
-
-    def loss(network: Network) -> tuple[Array, Array]:
-        q = network(x)
-        return mean((pick(q, batch.action) - target) ** 2, weight), q
-
-    critics, values = [], []
-    for critic in networks.critics:
-        gradient, q = jax.grad(loss, has_aux=True)(critic.network)
-        critics.append(critic.descend(gradient, config.eta_c, config.clip, config.adam_eps))
-        values.append(q)
-    return tuple(critics), smallest(values)
-
-
-def learn_actor(actor: Learner, config: Config, x: Array, q: Array, weight: Array) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: Samples, q: Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
-    rule = ACTOR_RULES[config.actor_rule]
-    gradient = jax.grad(lambda network: mean(rule(network(x), q, config.temperature), weight))(
-        actor.network
-    )
+    rule = config.actor_rule
+    loss = ACTOR_RULES[rule] if isinstance(rule, str) else rule
+    gradient = jax.grad(
+        lambda network: mean(loss(network(samples.x), q, config.temperature), samples.weight)
+    )(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
 
 
-def smallest(values: list[Array]) -> Array:
-    """The elementwise minimum."""
-    return reduce(jnp.minimum, values)
-
-
-def tables(networks: Networks, config: Config, observations: Array) -> tuple[Array, Array]:
-    """Jekyll's policy pi [S, A] and critic q [S, A] in all `observations`; pi's greedy action is
-    what is evaluated.
-    """
-    x = encode(networks.features, observations)
-    return jax.nn.softmax(networks.actor.network(x)), smallest(
-        [critic.network(x) for critic in networks.critics]
-    )
+tables = actor_critic_tables

@@ -21,18 +21,36 @@ from jax import Array
 EMBEDDING = 20
 
 
+def static(default: Any) -> Any:
+    """A field of a record that is compiled in, with its default."""
+    return eqx.field(static=True, default=default)
+
+
 class Space(eqx.Module):
-    """What an agent meets: observations are indices below `n_states`, or vectors of `size` where
-    that is None.
+    """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
+    None; states and actions are counted from `first_state` and `first_action`. Where networks train
+    their own embeddings, `n_embedded` is the number of indices.
     """
 
     n_states: int | None = eqx.field(static=True)
-    size: int = eqx.field(static=True)
+    shape: tuple[int, ...] = eqx.field(static=True)
     n_actions: int = eqx.field(static=True)
+    first_state: int = static(0)
+    first_action: int = static(0)
+    n_embedded: int | None = static(None)
+
+    @property
+    def width(self) -> int:
+        """The length of the vectors that reach a network's first layer."""
+        return math.prod(self.shape) if self.n_states is None else EMBEDDING
 
     def example(self) -> Array:
-        """An observation of zeros."""
-        return jnp.zeros((), jnp.int32) if self.n_states is not None else jnp.zeros(self.size)
+        """An observation of zeros, as networks take it."""
+        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
+
+    def network(self, key: Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
+        """A network with one output per action."""
+        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
 
 
 class Network(eqx.Module):
@@ -81,8 +99,12 @@ def make_network(
 
 
 def fixed_embedding(key: Array, space: Space) -> Array | None:
-    """The random table [S, 20] that all networks share, where observations are indices."""
-    return None if space.n_states is None else jax.random.normal(key, (space.n_states, EMBEDDING))
+    """The random table [S, 20] that all networks share; None where observations are vectors, or
+    where networks embed indices themselves.
+    """
+    if space.n_states is None or space.n_embedded is not None:
+        return None
+    return jax.random.normal(key, (space.n_states, EMBEDDING))
 
 
 def encode(features: Array | None, observation: Array) -> Array:

@@ -12,6 +12,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from jekyllhyde.deep.networks import encode
+
 
 class Transition(eqx.Module):
     """One transition, or a batch of them along the first axis."""
@@ -85,3 +87,19 @@ def join(*parts: tuple[Transition, Array]) -> tuple[Transition, Array]:
     """Batches one after another."""
     joined: tuple[Transition, Array] = jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
     return joined
+
+
+class Samples(Transition):
+    """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
+    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn.
+    """
+
+    x: Array
+    x_next: Array
+    weight: Array
+
+
+def prepare(features: Array | None, batch: Transition, weight: Array) -> Samples:
+    """The batch with its observations encoded by the table `features`, which all networks share."""
+    x, x_next = encode(features, batch.observation), encode(features, batch.following)
+    return Samples(**vars(batch), x=x, x_next=x_next, weight=weight)

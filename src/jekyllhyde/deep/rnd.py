@@ -1,71 +1,86 @@
 """Random network distillation: novelty as the error of a network that learns to predict another,
 random one.
 
-    bonus(x) = |predictor(x) - target(x)|^2
+    bonus(s') = |predictor(s') - target(s')|^2
 
-The error is large where the predictor has rarely been trained. `per_action` keeps one pair of
-networks per action, so that the bonus belongs to (s, a) (`published`); otherwise it belongs to the
-state alone (the paper: the next one).
+The error is large where the predictor has rarely been trained. With `per_action` there is one pair
+of networks per action, and the bonus is half the error of the action's pair in s (`published`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
 
-from jekyllhyde.deep.networks import Learner, Network, make_network, mean
+from jekyllhyde.deep.bonus import BONUSES, Bonus
+from jekyllhyde.deep.networks import Learner, Network, Space, blend, make_network, mean, static
+from jekyllhyde.deep.replay import Samples
 
 WIDTH = 20
+SCALE_RATE = 0.01  # of the running mean
 
 
-class RND(eqx.Module):
-    """A random target network and the predictor that chases it; with `per_action`, their leaves
-    have a first axis of A.
+class RNDState(eqx.Module):
+    """A random target network and the predictor that chases it, one pair or one per action (then
+    their leaves have a first axis of A); `scale` is the bonus's running mean.
     """
 
     target: Network
     predictor: Learner
-    per_action: bool = eqx.field(static=True)
+    scale: Array
 
 
-def make_rnd(
-    key: Array, size: int, n_embedded: int | None, n_actions: int | None, deep_target: bool
-) -> RND:
-    """Predictor `size`-20-20-20; the target has one hidden layer less unless `deep_target`. One
-    pair per action if given.
-    """
-    shallow, deep = (size, WIDTH, WIDTH), (size, WIDTH, WIDTH, WIDTH)
+@BONUSES.register
+class RND(Bonus):
+    """The error of a network that learns to predict a random one."""
 
-    def pair(k: Array) -> tuple[Network, Network]:
-        target_key, predictor_key = jax.random.split(k)
-        target = make_network(target_key, deep if deep_target else shallow, n_embedded)
-        return target, make_network(predictor_key, deep, n_embedded)
+    eta: float = 3e-3  # step of the predictor
+    clip: float = 0.7  # largest norm of its gradient
+    adam_eps: float = 1e-4
+    per_action: bool = static(False)  # of (s, a), or of s'
+    deep_target: bool = static(False)  # two hidden layers, or one
+    normalize: bool = static(False)  # divided by its running mean
 
-    target, predictor = (
-        pair(key) if n_actions is None else jax.vmap(pair)(jax.random.split(key, n_actions))
-    )
-    return RND(target, Learner.of(predictor), n_actions is not None)
+    def init(self, key: Array, space: Space) -> RNDState:
+        """Predictor 20-20-20; the target has one hidden layer less unless `deep_target`."""
+        shallow, deep = (space.width, WIDTH, WIDTH), (space.width, WIDTH, WIDTH, WIDTH)
 
+        def pair(k: Array) -> tuple[Network, Network]:
+            target_key, predictor_key = jax.random.split(k)
+            sizes = deep if self.deep_target else shallow
+            target = make_network(target_key, sizes, space.n_embedded)
+            return target, make_network(predictor_key, deep, space.n_embedded)
 
-def bonus(rnd: RND, x: Array, action: Array) -> Array:
-    """The bonus [N] of inputs `x` [N, D] (and of the actions taken there, with `per_action`)."""
-    return _error(rnd.predictor.network, rnd, x, action)
+        target, predictor = (
+            jax.vmap(pair)(jax.random.split(key, space.n_actions)) if self.per_action else pair(key)
+        )
+        return RNDState(target, Learner.of(predictor), jnp.ones(()))
 
+    def of(self, state: RNDState, samples: Samples) -> tuple[Array, RNDState]:
+        """The error, or half of it per action, in units of its running mean with `normalize`."""
+        novelty = self._error(state.predictor.network, state, samples)
+        if self.per_action:
+            novelty = 0.5 * novelty
+        if not self.normalize:
+            return novelty, state
+        scale = blend(state.scale, mean(novelty, samples.weight), SCALE_RATE)
+        return novelty / scale, replace(state, scale=scale)
 
-def _error(predictor: Network, rnd: RND, x: Array, action: Array) -> Array:
-    if not rnd.per_action:
-        return jnp.sum((predictor(x) - rnd.target(x)) ** 2, axis=-1)
-    difference = jax.vmap(lambda p, t: p(x) - t(x))(predictor, rnd.target)  # [A, N, 20]
-    return jnp.sum(difference[action, jnp.arange(len(action))] ** 2, axis=-1)
+    def learn(self, state: RNDState, samples: Samples) -> RNDState:
+        """One step of the predictor towards the target."""
+        gradient = jax.grad(lambda p: mean(self._error(p, state, samples), samples.weight))(
+            state.predictor.network
+        )
+        predictor = state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps)
+        return replace(state, predictor=predictor)
 
-
-def train_rnd(
-    rnd: RND, x: Array, action: Array, weight: Array, rate: Any, clip: Any, adam_eps: Any
-) -> RND:
-    """One step of the predictor towards the target on the samples with `weight` 1."""
-    gradient = jax.grad(lambda p: mean(_error(p, rnd, x, action), weight))(rnd.predictor.network)
-    return RND(rnd.target, rnd.predictor.descend(gradient, rate, clip, adam_eps), rnd.per_action)
+    def _error(self, predictor: Network, state: RNDState, samples: Samples) -> Array:
+        if not self.per_action:
+            return jnp.sum((predictor(samples.x_next) - state.target(samples.x_next)) ** 2, axis=-1)
+        difference = jax.vmap(lambda p, t: p(samples.x) - t(samples.x))(predictor, state.target)
+        rows = jnp.arange(len(samples.action))  # of [A, N, 20]
+        return jnp.sum(difference[samples.action, rows] ** 2, axis=-1)

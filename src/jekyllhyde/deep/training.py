@@ -4,7 +4,7 @@ exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,15 +13,15 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.deep.agents import configure
+from jekyllhyde.agent import Progress
 from jekyllhyde.deep.cache import keep_compiled
-from jekyllhyde.deep.loop import Inputs, Programs, compile_loop, run_all
+from jekyllhyde.deep.configurations import configure
+from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
 from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.mdp.domains import Domain, find_domain
 from jekyllhyde.mdp.finite import FiniteMDP
-
-HORIZONS = {"four_rooms": 90}
-HORIZON = 100
+from jekyllhyde.registry import python_name
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def train(
     horizon: int | None = None,
     device: str | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
     **domain: Any,
 ) -> TrainResult:
     """Train `agent` on a domain with several seeds at once.
@@ -93,7 +93,7 @@ def train(
     every : training episodes between two evaluations.
     horizon : steps after which an episode is cut; 90 in Four Rooms and 100 elsewhere by default.
     device : "cpu" or "gpu"; JAX's default otherwise.
-    progress : called with the share of the episodes done.
+    progress : called with the number of episodes, of all runs, since the last call.
     """
     return sweep(
         env,
@@ -116,25 +116,20 @@ def sweep(
     agent: str,
     settings: Sequence[Mapping[str, Any]],
     *,
-    seeds: int = 10,
-    episodes: int = 500,
     config: Any = "recommended",
-    seed: int = 0,
-    every: int = 10,
     horizon: int | None = None,
     device: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    seeds: int = 10,
+    episodes: int = 500,
+    seed: int = 0,
+    every: int = 10,
+    progress: Progress | None = None,
     **domain: Any,
 ) -> list[TrainResult]:
     """`train` for each of `settings` (which may differ in numbers such as eta, not in names or
     sizes), in one compiled call.
     """
-    mdp, steps = _problem(env, horizon, domain)
-    configs = [
-        configure(agent, config, level=domain.get("level", 1), **{"gamma": mdp.gamma, **each})
-        for each in settings
-    ]
-    cases = [Case(mdp, steps, each) for each in configs]
+    cases = [make_case(env, agent, config, each, horizon=horizon, **domain) for each in settings]
     return Batch(
         agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device
     ).run(progress=progress)
@@ -146,6 +141,25 @@ class Case(NamedTuple):
     mdp: FiniteMDP
     horizon: int
     config: Any
+
+
+def make_case(
+    env: str | FiniteMDP,
+    agent: str,
+    config: Any = "recommended",
+    hyperparameters: Mapping[str, Any] | None = None,
+    *,
+    horizon: int | None = None,
+    **domain: Any,
+) -> Case:
+    """The case that `train` makes of the same arguments; gamma is the problem's own by default."""
+    mdp, default_horizon = _problem(env, domain)
+    settings = {"gamma": mdp.gamma, **(hyperparameters or {})}
+    return Case(
+        mdp,
+        check_count(default_horizon if horizon is None else horizon, "horizon", 1),
+        configure(agent, config, level=domain.get("level", 1), **settings),
+    )
 
 
 class Batch:
@@ -166,18 +180,20 @@ class Batch:
         every: int = 10,
         device: str | None = None,
     ) -> None:
-        self.agent, self.cases, self.device = agent, list(cases), find_device(device)
+        self.agent, self.cases, self.device = python_name(agent), list(cases), find_device(device)
         self.seeds, self.every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
         self.n_evaluations = check_count(episodes, "episodes", every) // every
         if len({jax.tree.structure(case.config) for case in cases}) != 1:
             raise InputError(
-                "the settings of a sweep differ in a name or a size; they may differ in numbers such as eta only"
+                "the settings of a sweep differ in a name or a size; they may differ in numbers "
+                "such as eta only"
             )
         with jax.default_device(self.device):
             models = [make_model(case.mdp, case.horizon) for case in cases]
             if len({tuple(leaf.shape for leaf in model) for model in models}) != 1:
                 raise InputError(
-                    "the problems of a batch differ in their numbers of states, actions or successors"
+                    "the problems of a batch differ in their numbers of states, actions or "
+                    "successors"
                 )
             self.optimum = [float(optimal_score(model)) for model in models]
             runs = [
@@ -203,7 +219,7 @@ class Batch:
             return compile_loop(self.inputs, self.agent, self.n_evaluations, self.every)
 
     def run(
-        self, programs: Programs | None = None, progress: Callable[[float], None] | None = None
+        self, programs: Programs | None = None, progress: Progress | None = None
     ) -> list[TrainResult]:
         """Train, and return one result per case."""
         programs = programs or self.compile()
@@ -239,24 +255,17 @@ class Batch:
         )
 
 
-def _problem(
-    env: str | FiniteMDP, horizon: int | None, domain: Mapping[str, Any]
-) -> tuple[FiniteMDP, int]:
-    """The model, and the steps after which an episode is cut."""
+def _problem(env: str | FiniteMDP, domain: Mapping[str, Any]) -> tuple[FiniteMDP, int]:
+    """The model, and the steps after which an episode is cut by default."""
     if isinstance(env, FiniteMDP):
         if domain:
             raise InputError(
-                f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a domain"
+                f"{', '.join(domain)} given beside a finite MDP; such options go with the name of "
+                "a domain"
             )
-        return env, check_count(HORIZON if horizon is None else horizon, "horizon", 1)
-    from jekyllhyde.mdp.domains import (
-        DOMAINS,
-    )  # brings Numba, which a problem that is given does without
-
-    maker = DOMAINS[check_choice(env, "env", DOMAINS)]
-    return maker(**domain), check_count(
-        HORIZONS.get(env, HORIZON) if horizon is None else horizon, "horizon", 1
-    )
+        return env, Domain.horizon
+    record = find_domain(env)
+    return record(**domain), record.horizon
 
 
 def find_device(name: str | None) -> Any:

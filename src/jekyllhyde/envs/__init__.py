@@ -1,24 +1,23 @@
 """The domains as environments, in two faces made from the same finite MDP.
 
-`tabular` and `rooms` are Gymnasium environments; `functional` is the same dynamics as pure JAX
-functions, for a training loop that is compiled whole. Both have the model at hand, so whatever is
-learned in them can be scored exactly.
+`tabular` has Gymnasium environments; `functional` the same dynamics as pure JAX functions, for a
+training loop that is compiled whole. Both have the model at hand, so whatever is learned in them
+can be scored exactly.
 """
 
 from __future__ import annotations
 
-IDS = {
-    "jekyllhyde/FourRooms-v0": "jekyllhyde.envs.rooms:FourRooms",
-    "jekyllhyde/Chain-v0": "jekyllhyde.envs.tabular:make_chain",
-    "jekyllhyde/Garnet-v0": "jekyllhyde.envs.tabular:make_garnet",
-    "jekyllhyde/DeepSea-v0": "jekyllhyde.envs.tabular:make_deep_sea",
-}
+from jekyllhyde.mdp.domains import DOMAINS
 
 
 def register() -> None:
-    """Make the ids above known to `gymnasium.make`; calling it again changes nothing."""
+    """Make the domains' ids known to `gymnasium.make`; calling it again changes nothing."""
     import gymnasium
 
-    for name, entry_point in IDS.items():
-        if name not in gymnasium.registry:
-            gymnasium.register(id=name, entry_point=entry_point)
+    for domain in DOMAINS.values():
+        if domain.id not in gymnasium.registry:
+            gymnasium.register(
+                id=domain.id,
+                entry_point=domain.environment or "jekyllhyde.envs.tabular:TabularEnv",
+                kwargs={} if domain.environment else {"mdp": domain.name},
+            )

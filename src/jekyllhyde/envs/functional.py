@@ -5,7 +5,9 @@ A `Model` holds the transitions as tables padded to the largest number K of succ
 is an array, so a model can be passed to a compiled function and mapped over. The score of a policy
 is its expected undiscounted sum of rewards within `horizon` steps, by backward induction:
 
-    v_0 = 0         v_{k+1}(s) = sum_s' p(s'|s, pi(s)) (r(s, pi(s), s') + v_k(s'))         score = p_0 . v_horizon
+    v_0 = 0
+    v_{k+1}(s) = sum_s' p(s'|s, pi(s)) (r(s, pi(s), s') + v_k(s'))
+    score = p_0 . v_horizon
 
 Discounted values of many policies at once come from as many backups as it takes for gamma^k to
 vanish in 32 bits.

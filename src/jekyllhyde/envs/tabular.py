@@ -1,7 +1,7 @@
-"""Any finite MDP as a Gymnasium environment: observations are state indices, the episode is cut
-after `horizon` steps.
+"""Any finite MDP as a Gymnasium environment, and Four Rooms with its map.
 
-Entering a terminal state terminates; the cut truncates, and a learner should bootstrap there.
+Observations are state indices, and the episode is cut after `horizon` steps. Entering a terminal
+state terminates; the cut truncates, and a learner should bootstrap there.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.mdp.domains import chain, deep_sea
+from jekyllhyde.mdp.domains import Domain, find_domain, refuse_others
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.garnet import garnet
+from jekyllhyde.mdp.rooms import layout
 
-HORIZON = 100
 CELL = 8  # pixels
+WALL, FLOOR, PAPER = (60, 60, 60), (245, 245, 245), (225, 225, 225)
+GOAL, AGENT = (200, 60, 60), (40, 70, 160)
 
 
 class TabularEnv(gym.Env[np.int64, np.int64]):
@@ -27,26 +28,34 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
 
     Parameters
     ----------
-    mdp : the model; it stays at hand as `env.unwrapped.mdp`, for exact values.
-    horizon : steps after which an episode is truncated.
+    mdp : the model, or the name of a domain, which takes the `options`; the model stays at hand as
+        `env.unwrapped.mdp`, for exact values.
+    horizon : steps after which an episode is truncated; the domain's by default.
     render_mode : None, "ansi" (text) or "rgb_array" (one square per state, the current one dark).
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as Gymnasium has it)
 
     def __init__(
-        self, mdp: FiniteMDP, horizon: int = HORIZON, render_mode: str | None = None
+        self,
+        mdp: FiniteMDP | str,
+        horizon: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
     ) -> None:
         if render_mode is not None:
             check_choice(render_mode, "render_mode", self.metadata["render_modes"])
-        self.mdp, self.horizon, self.render_mode = (
-            mdp,
-            check_count(horizon, "horizon", 1),
-            render_mode,
-        )
-        self.observation_space = Discrete(mdp.n_states)
-        self.action_space = Discrete(mdp.n_actions)
-        self._cumulative_p0 = np.cumsum(mdp.p0)
+        cut = Domain.horizon
+        if isinstance(mdp, str):
+            domain = find_domain(mdp)
+            mdp, cut = domain(**options), domain.horizon
+        else:
+            refuse_others("a finite MDP", options, {})
+        self.mdp, self.render_mode = mdp, render_mode
+        self.horizon = check_count(cut if horizon is None else horizon, "horizon", 1)
+        self.observation_space = Discrete(self.mdp.n_states)
+        self.action_space = Discrete(self.mdp.n_actions)
+        self._cumulative_p0 = np.cumsum(self.mdp.p0)
         self._state, self._elapsed = -1, 0
 
     def reset(
@@ -98,16 +107,17 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     def _picture(self) -> NDArray[np.uint8]:
         width = int(np.ceil(np.sqrt(self.mdp.n_states)))
         colours = np.full((width * width, 3), 255, dtype=np.uint8)
-        colours[: self.mdp.n_states] = (225, 225, 225)
-        colours[self.mdp.terminal] = (200, 60, 60)
-        colours[self._state] = (40, 70, 160)
-        return np.kron(colours.reshape(width, width, 3), np.ones((CELL, CELL, 1), dtype=np.uint8))
+        colours[: self.mdp.n_states] = PAPER
+        colours[self.mdp.terminal] = GOAL
+        colours[self._state] = AGENT
+        return _enlarged(colours.reshape(width, width, 3))
 
     def _check_start(self, state: Any) -> int:
         start = check_count(state, "options['state']", 0)
         if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
             raise InputError(
-                f"options['state'] is {start}; it must be below {self.mdp.n_states} and not terminal"
+                f"options['state'] is {start}; it must be below {self.mdp.n_states} "
+                "and not terminal"
             )
         return start
 
@@ -119,22 +129,48 @@ def _draw(cumulative: NDArray[np.float64], uniform: float) -> int:
     return int(np.searchsorted(cumulative[:-1], uniform, side="right"))
 
 
-def make_chain(horizon: int = HORIZON, render_mode: str | None = None, **domain: Any) -> TabularEnv:
-    """The chain; `domain` goes to `chain` (n_states, beta, gamma, convention)."""
-    return TabularEnv(chain(**domain), horizon, render_mode)
+def _enlarged(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    return np.kron(colours, np.ones((CELL, CELL, 1), dtype=np.uint8))
 
 
-def make_garnet(
-    horizon: int = HORIZON, render_mode: str | None = None, **domain: Any
-) -> TabularEnv:
-    """A random MDP; `domain` goes to `garnet` (n_states, n_actions, connectivity, gamma, seed,
-    ...).
+class FourRooms(TabularEnv):
+    """Four Rooms (Section 4.4, Appendix F): find the goal in the first room within 90 steps.
+
+    Observations are the indices of the free cells in reading order; actions are North, East, South,
+    West. A step costs 0.1, reaching the goal pays 90 and terminates. The score of an episode is its
+    undiscounted sum of rewards.
+
+    Parameters
+    ----------
+    level : 1 starts on any free cell but the goal, 2 never in the goal's room.
+    size : cells per side, walls included; odd.
+    slip : probability that a move is drawn uniformly instead of taken.
+    horizon : steps after which an episode is truncated.
+    render_mode : None, "ansi" (text) or "rgb_array" (the grid).
     """
-    return TabularEnv(garnet(**domain), horizon, render_mode)
 
+    def __init__(
+        self,
+        level: int = 1,
+        size: int = 15,
+        slip: float = 0.0,
+        horizon: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        options |= {"level": level, "size": size, "slip": slip}
+        super().__init__("four_rooms", horizon, render_mode, **options)
+        self.layout = layout(level, size)
 
-def make_deep_sea(
-    horizon: int = HORIZON, render_mode: str | None = None, **domain: Any
-) -> TabularEnv:
-    """DeepSea; `domain` goes to `deep_sea` (n, gamma, convention)."""
-    return TabularEnv(deep_sea(**domain), horizon, render_mode)
+    def _text(self) -> str:
+        """Walls #, the goal G, the agent @."""
+        symbols = np.where(self.layout.free, " ", "#")
+        symbols[tuple(self.layout.cell[self.layout.goal])] = "G"
+        symbols[tuple(self.layout.cell[self._state])] = "@"
+        return "\n".join("".join(row) for row in symbols) + "\n"
+
+    def _picture(self) -> NDArray[np.uint8]:
+        colours = np.where(self.layout.free[..., None], np.array(FLOOR), np.array(WALL))
+        colours[tuple(self.layout.cell[self.layout.goal])] = GOAL
+        colours[tuple(self.layout.cell[self._state])] = AGENT
+        return _enlarged(colours.astype(np.uint8))

@@ -10,13 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.planning.output import COLOURS
+from jekyllhyde.plotting import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREEN,
+    ORANGE,
+    PINK,
+    RED,
+    SKY,
+    new_figure,
+    save_figure,
+)
 
-BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
-DASHES = ("solid", "dash", "dashdot", "dot", "longdash")
-_PATTERNS: dict[str, Any] = {
+DASHES: dict[str, Any] = {
     "solid": "-",
     "dash": (0, (5, 2)),
     "dashdot": "-.",
@@ -24,32 +32,32 @@ _PATTERNS: dict[str, Any] = {
     "longdash": (0, (9, 2)),
 }
 _KNOWN = {
-    "PG": (RED, "solid"),
+    "pg": (RED, "solid"),
     "undiscounted": (PINK, "dash"),
     "uniform": (GREEN, "solid"),
-    "o=0.5": (BLUE, "solid"),
-    "o=0.1": (SKY, "dash"),
-    "o=10/sqrt(t)": (ORANGE, "dashdot"),
-    "o=10/t": (BLACK, "dot"),
-    "J&H eps=100/t o=0.5": (BLUE, "solid"),
-    "J&H eps=10/sqrt(t) o=0.5": (SKY, "solid"),
-    "J&H eps=100/t o=10/sqrt(t)": (GREEN, "dash"),
-    "J&H eps=10/sqrt(t) o=10/sqrt(t)": (ORANGE, "dash"),
-    "J&H eps=100/t": (BLUE, "solid"),
-    "J&H eps=10/sqrt(t)": (GREEN, "dash"),
-    "J&H eps=0.1": (ORANGE, "dashdot"),
-    "J&H o=0.5": (BLUE, "solid"),
-    "J&H o=10/sqrt(t)": (GREEN, "dash"),
-    "J&H": (BLUE, "solid"),
-    "J&H recommended": (BLACK, "solid"),
-    "J&H paper": (SKY, "dash"),
-    "DDQN": (GREEN, "dash"),
-    "DDQN+RND": (GREEN, "solid"),
-    "SAC": (RED, "dash"),
-    "SAC+RND": (RED, "solid"),
-    "PG nu=1": (BLACK, "solid"),
-    "PG nu=0.1": (BLACK, "dash"),
-    "PG nu=0.01": (BLACK, "dot"),
+    "o0.5": (BLUE, "solid"),
+    "o0.1": (SKY, "dash"),
+    "o10sqrtt": (ORANGE, "dashdot"),
+    "o10t": (BLACK, "dot"),
+    "jh-100t-o0.5": (BLUE, "solid"),
+    "jh-10sqrtt-o0.5": (SKY, "solid"),
+    "jh-100t-o10sqrtt": (GREEN, "dash"),
+    "jh-10sqrtt-o10sqrtt": (ORANGE, "dash"),
+    "jh-100t": (BLUE, "solid"),
+    "jh-10sqrtt": (GREEN, "dash"),
+    "jh-0.1": (ORANGE, "dashdot"),
+    "jh-o0.5": (BLUE, "solid"),
+    "jh-o10sqrtt": (GREEN, "dash"),
+    "jh": (BLUE, "solid"),
+    "jh-recommended": (BLACK, "solid"),
+    "jh-paper": (SKY, "dash"),
+    "ddqn": (GREEN, "dash"),
+    "ddqn+rnd": (GREEN, "solid"),
+    "sac": (RED, "dash"),
+    "sac+rnd": (RED, "solid"),
+    "pg-nu1": (BLACK, "solid"),
+    "pg-nu0.1": (BLACK, "dash"),
+    "pg-nu0.01": (BLACK, "dot"),
 }
 MOST_POINTS = 1000
 
@@ -63,37 +71,26 @@ class Style(NamedTuple):
     marker: str
 
 
-def styles(labels: list[str]) -> dict[str, Style]:
-    """The look of each series: the same in every panel for those of the paper; a user's own take
-    turns.
+def styles(tags: list[str]) -> dict[str, Style]:
+    """The look of each series by its tag: the same in every panel for those of the paper; others
+    take turns. A cross marks an entropy term, thin lines a variant in the batch.
     """
     free = count()
-    found = {}
-    for label in labels:
-        name, _, variant = label.partition(" batch=")
-        name, _, entropy = name.partition(" lam=")
+    looks = {}
+    for tag in tags:
+        name, _, variant = tag.partition("-batch")
+        name, _, entropy = name.partition("-lam")
         if name in _KNOWN:
             colour, dash = _KNOWN[name]
         else:
             i = next(free)
-            colour, dash = COLOURS[i % len(COLOURS)], DASHES[i % len(DASHES)]
-        if variant:
-            dash = (
-                "longdash"
-                if "eta=" in variant or dash == "dot"
-                else {"solid": "dot", "dash": "dashdot"}.get(dash, dash)
-            )
-        found[label] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
-    return found
-
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure of so many inches, or one sentence on how to get one."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise InputError("the picture needs matplotlib; install jekyllhyde[plot]") from None
-    return Figure(figsize=(width, height), dpi=200, layout="constrained")
+            colour, dash = COLOURS[i % len(COLOURS)], list(DASHES)[i % len(DASHES)]
+        if "eta" in variant or (variant and dash == "dot"):
+            dash = "longdash"
+        elif variant:
+            dash = {"solid": "dot", "dash": "dashdot"}.get(dash, dash)
+        looks[tag] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
+    return looks
 
 
 def note(curves: Curves) -> str:
@@ -106,19 +103,18 @@ def note(curves: Curves) -> str:
 
 
 def draw(curves: Curves, *paths: Path) -> None:
-    """Write the panel to `paths`, by their endings; the cap is marked where a time panel has one."""
+    """Write the panel to `paths`, by their endings; a time panel has its cap marked."""
     panel = curves.panel
-    figure = new_figure(6.8, max(3.4, 0.17 * len(curves.y) + 0.8))
-    axes = figure.subplots()
+    figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
     shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).astype(int))
     x = curves.x[shown]
-    for order, (label, style) in enumerate(styles(list(curves.y)).items()):
+    for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
         axes.plot(
             x,
-            curves.y[label][shown],
-            label=label,
+            curves.y[tag][shown],
+            label=curves.labels[tag],
             color=style.colour,
-            linestyle=_PATTERNS[style.dash],
+            linestyle=DASHES[style.dash],
             linewidth=style.width,
             marker=style.marker or None,
             markersize=4,
@@ -128,8 +124,8 @@ def draw(curves: Curves, *paths: Path) -> None:
         if curves.runs > 1:
             axes.fill_between(
                 x,
-                curves.lo[label][shown],
-                curves.hi[label][shown],
+                curves.lo[tag][shown],
+                curves.hi[tag][shown],
                 color=style.colour,
                 alpha=0.15,
                 linewidth=0,
@@ -159,5 +155,4 @@ def draw(curves: Curves, *paths: Path) -> None:
     axes.set_title(f"{panel.name}   {panel.title}   ({note(curves)})", fontsize="small", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    for path in paths:
-        figure.savefig(path)
+    save_figure(figure, *paths)

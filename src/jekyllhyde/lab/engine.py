@@ -15,18 +15,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from jekyllhyde.errors import InputError, check_choice
-from jekyllhyde.lab import methods
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.parallel import count_threads
 
 ENGINES = ("local", "ray")
-TASK_SECONDS = 10.0  # how much work a task should be at most, by the estimate below
+TASK_SECONDS = 10.0  # how much work a task should be at most, by the methods' estimates
 SHARES = 8  # tasks per worker in a small sweep, so that all are busy until the end
-ROW_SECONDS, CURVE_SECONDS = (
-    1e-4,
-    5e-3,
-)  # what a row counts at least, so that a task has at most 100,000, or 2000 with curves
 Report = Callable[["Status"], None]
 
 
@@ -59,30 +55,14 @@ class Status:
     seconds: float = 0.0
 
 
-Done = Generator[
-    tuple[Task | None, int]
-]  # a task that has ended with its number of failed runs; None now and then while waiting
+# A task that has ended with its number of failed runs; None now and then while waiting.
+Done = Generator[tuple[Task | None, int]]
 
 
 class Stopped(BaseException):
     """Raised inside a task that is to end early, past those who catch failures of runs; what it has
     not stored is lost.
     """
-
-
-def estimate(cell: Cell) -> float:
-    """About how many seconds one run of a cell takes, at most; only the size of tasks depends on
-    it.
-    """
-    chain = cell.problem["name"] == "chain"
-    states = int(cell.problem.get("n_states") or (10 if chain else 100))
-    work = methods.work_of(cell.method, cell.settings)
-    least = CURVE_SECONDS if cell.settings.get("target") is None else ROW_SECONDS
-    if cell.method == "deep":
-        return work * 0.05
-    if cell.method == "plan":
-        return max(least, work * (1e-6 if chain else 5e-9 * states**2))
-    return max(least, work * (10 * 1e-7 if chain else 30 * 3e-7))
 
 
 def tasks_of(
@@ -97,20 +77,20 @@ def tasks_of(
             first, runs = wanted.get(cell.digest, (cell, 0))
             wanted[cell.digest] = (first, max(runs, experiment.runs))
     lacking = {digest: store.missing(digest, runs) for digest, (_, runs) in wanted.items()}
-    total = sum(
-        estimate(cell) * sum(map(len, lacking[digest])) for digest, (cell, _) in wanted.items()
-    )
-    seconds = (
-        TASK_SECONDS if workers is None else min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
-    )
+    costs = {
+        digest: METHODS[cell.method].estimate(cell.problem, cell.settings)
+        for digest, (cell, _) in wanted.items()
+    }
+    total = sum(cost * sum(map(len, lacking[digest])) for digest, cost in costs.items())
+    seconds = TASK_SECONDS
+    if workers is not None:
+        seconds = min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
     for digest, (cell, runs) in wanted.items():
-        cost = estimate(cell)
-        size = (
-            runs if cell.method == "deep" else max(1, round(seconds / cost))
-        )  # networks learn with all seeds at once
+        cost = costs[digest]
+        size = runs if METHODS[cell.method].whole else max(1, round(seconds / cost))
         for stretch in lacking[digest]:
             for start in range(stretch.start, stretch.stop, size):
                 block = range(start, min(start + size, stretch.stop))
@@ -119,9 +99,7 @@ def tasks_of(
                 if filled >= seconds:
                     tasks.append(Task(tuple(bundle), filled))
                     bundle, filled = [], 0.0
-    if bundle:
-        tasks.append(Task(tuple(bundle), filled))
-    return tasks
+    return [*tasks, Task(tuple(bundle), filled)] if bundle else tasks
 
 
 def execute(
@@ -134,32 +112,26 @@ def execute(
     blocks = []
     for cell, runs in task.blocks:
         _check_unchanged(cell)
-        share = task.work / task.runs / max(1, methods.work_of(cell.method, cell.settings))
+        method = METHODS[cell.method]
+        share = task.work / task.runs / max(1, method.work(cell.settings))
 
         def advance(count: int, share: float = share) -> None:
             if progress is not None:
                 progress(count * share)
 
-        blocks.append(
-            (
-                cell,
-                runs,
-                methods.run_block(
-                    cell.method, cell.problem, cell.settings, cell.stream, runs, advance
-                ),
-            )
-        )
-    failed = sum(row.get("failure") is not None for _, _, rows in blocks for row in rows)
+        rows = method.run_block(cell.problem, cell.settings, cell.stream, runs, advance)
+        blocks.append((cell, rows))
+    failed = sum(row.get("failure") is not None for _, rows in blocks for row in rows)
     return store.add(blocks, time.perf_counter() - started), failed
 
 
 def _check_unchanged(cell: Cell) -> None:
-    """What is stored under a digest must be what the digest was made of: not a file edited since,
-    nor one of another machine.
-    """
+    # What is stored under a digest must be what the digest was made of: not a file edited since,
+    # nor one of another machine.
     if replace(cell).digest != cell.digest:
         raise InputError(
-            f"{cell.id}: its files (or this library) are not those that the sweep was started with; start it again"
+            f"{cell.id}: its files (or this library) are not those that the sweep was started "
+            "with; start it again"
         )
 
 
@@ -209,14 +181,14 @@ def _start(
     status: Status,
 ) -> Done:
     if engine == "ray":
-        from jekyllhyde.lab.ray import run_on_ray
+        from jekyllhyde.lab.cluster import run_on_ray
 
         return run_on_ray(tasks, store.folder, address, workers, status)
     return _run_here(tasks, store, count_threads(workers), status)
 
 
 def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> Done:
-    """Threads: the compiled loops release the interpreter's lock."""
+    # Threads: the compiled loops release the interpreter's lock.
     lock, stop = threading.Lock(), threading.Event()
 
     def progress(work: float) -> None:
@@ -252,30 +224,28 @@ def calibrate(
     run to find out.
     """
     tasks = tasks_of(experiments, store)
-    rate: dict[tuple[str, str], float] = {}
+    rates: dict[tuple[str, str], float] = {}
     total = 0.0
     for task in tasks:
         for cell, runs in task.blocks:
             key = (cell.experiment, cell.series)
-            if key not in rate:
-                rate[key] = _seconds_per_unit(cell)
-            total += rate[key] * methods.work_of(cell.method, cell.settings) * len(runs)
+            if key not in rates:
+                rates[key] = _seconds_per_unit(cell)
+            total += rates[key] * METHODS[cell.method].work(cell.settings) * len(runs)
     return tasks, total / count_threads(workers)
 
 
 def _seconds_per_unit(cell: Cell) -> float:
-    """Seconds per update or trajectory, on one core, from a fiftieth of a second or more of work."""
-    name = methods.WORK[cell.method][0]
-    most = max(1, methods.work_of(cell.method, cell.settings))
-    units = 50
-    while True:
-        units = min(4 * units, most)
-        settings = {**cell.settings, name: units, "target": None}
-        methods.run_block(
-            cell.method, cell.problem, settings, 0, range(1), lambda count: None
-        )  # compiled, and in the caches
-        started = time.perf_counter()
-        methods.run_block(cell.method, cell.problem, settings, 0, range(1), lambda count: None)
-        seconds = time.perf_counter() - started
-        if seconds >= 0.02 or units == most:
-            return seconds / units
+    # Seconds per update or trajectory, on one core, from a fiftieth of a second or more of work.
+    method = METHODS[cell.method]
+    most = max(1, method.work(cell.settings))
+    units, seconds = 0, 0.0
+    while seconds < 0.02 and units < most:
+        units = min(max(200, 4 * units), most)
+        settings = {**cell.settings, method.unit: units}
+        settings.pop("target", None)
+        for _ in range(2):  # the second time everything is compiled, and in the caches
+            started = time.perf_counter()
+            method.run_block(cell.problem, settings, 0, range(1), lambda count: None)
+            seconds = time.perf_counter() - started
+    return seconds / units

@@ -1,12 +1,13 @@
-"""As much of Markdown as the differences from the paper need, as HTML: headings, paragraphs, lists,
-tables, code, simple TeX.
+"""Markdown as the differences from the paper are written in it, as HTML: tables, simple TeX, and of
+links the text alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
+from typing import Any
 
 _SYMBOLS = {
     "gamma": "γ",
@@ -46,90 +47,65 @@ _SYMBOLS = {
     "right": "",
     "quad": " ",
 }
-_INLINE = re.compile(
-    r"`([^`]+)`|\$([^$]+)\$|\*\*([^*]+)\*\*|(?<!\*)\*([^*\s][^*]*)\*(?!\*)|\[([^\]]+)\]\([^)]*\)"
-)
-_HEADING, _ITEM, _RULE = (
-    re.compile(r"(#+)\s+(.*)"),
-    re.compile(r"[-*]\s+"),
-    re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?"),
-)
+_MATHEMATICS = re.compile(r"\$([^$]+)\$")
+_BOX = "<div class='box wide' tabindex='0' role='region' aria-label='Table'><table>"
 
 
 def html(text: str) -> str:
     """Markdown as HTML. Headings start at the third level, below those of the page."""
-    return "\n".join(_block(block) for block in re.split(r"\n\s*\n", text.strip()) if block.strip())
+    tokens = _parser().parse(_without_roles(text))
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+    return str(_parser().renderer.render(tokens, _parser().options, {}))
 
 
-def table(lines: Sequence[str]) -> str:
-    """The lines of a table (head, rule, rows) as an HTML table."""
-    head, _, *rows = [_cells(line) for line in lines]
-    top = "".join(f"<th scope='col'>{inline(cell)}</th>" for cell in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    inner = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div class='box wide' tabindex='0' role='region' aria-label='Table'>{inner}</div>"
+def inline(text: str) -> Any:
+    """A line of Markdown, safe to be shown."""
+    from markupsafe import Markup
+
+    return Markup(_parser().renderInline(_without_roles(" ".join(text.split()))))
 
 
-def inline(text: str) -> str:
-    """Code, mathematics, emphasis; of a link its text. Everything else is shown as it is."""
-    text = re.sub(r"\{\w+\}(?=`)", "", text)  # a role, such as {doc}`page`
-    found, end = "", 0
-    for match in _INLINE.finditer(text):
-        code, tex, strong, emphasis, link = match.groups()
-        found += escape(text[end : match.start()])
-        if code is not None:
-            found += f"<code>{escape(code)}</code>"
-        elif tex is not None:
-            found += _mathematics(tex)
-        else:
-            tag = "strong" if strong is not None else "em" if emphasis is not None else "span"
-            found += f"<{tag}>{inline(strong or emphasis or link)}</{tag}>"
-        end = match.end()
-    return found + escape(text[end:])
+def _without_roles(text: str) -> str:
+    return re.sub(r"\{\w+\}(?=`)", "", text)  # such as {doc}`page`
 
 
-def _block(block: str) -> str:
-    lines = block.strip().splitlines()
-    heading = _HEADING.fullmatch(lines[0])
-    if heading:
-        level, rest = min(len(heading[1]) + 2, 6), "\n".join(lines[1:])
-        return f"<h{level}>{inline(heading[2])}</h{level}>" + (
-            "\n" + html(rest) if rest.strip() else ""
-        )
-    if len(lines) > 1 and "|" in lines[0] and _RULE.fullmatch(lines[1].strip()):
-        return table(lines)
-    if _ITEM.match(lines[0]):
-        items = re.split(r"\n(?=[-*]\s)", "\n".join(lines))
-        return (
-            "<ul>"
-            + "".join(f"<li>{inline(_joined(_ITEM.sub('', item, count=1)))}</li>" for item in items)
-            + "</ul>"
-        )
-    return f"<p>{inline(_joined(block))}</p>"
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    parser: Any = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.inline.ruler.before("escape", "mathematics", _read_mathematics)
+    rules = {
+        "mathematics": lambda tokens, i, *_: _mathematics(tokens[i].content),
+        "table_open": lambda *_: _BOX,
+        "table_close": lambda *_: "</table></div>",
+        "link_open": lambda *_: "<span>",
+        "link_close": lambda *_: "</span>",
+    }
+    parser.renderer.rules |= rules
+    return parser
 
 
-def _joined(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _cells(line: str) -> list[str]:
-    """A row's cells; a bar after a backslash or within code is no border."""
-    parts = re.split(
-        r"(?<!\\)\|(?=(?:[^`]*`[^`]*`)*[^`]*$)", line.strip().removeprefix("|").removesuffix("|")
-    )
-    return [part.strip().replace("\\|", "|") for part in parts]
+def _read_mathematics(state: Any, silent: bool) -> bool:
+    match = _MATHEMATICS.match(state.src, state.pos)
+    if match is None:
+        return False
+    if not silent:
+        state.push("mathematics", "", 0).content = match[1]
+    state.pos = match.end()
+    return True
 
 
 def _mathematics(tex: str) -> str:
-    """Greek letters, roots, upper and lower indices; of what else TeX has, the names."""
-    found = re.sub(r"\\sqrt *{(\w)}", r"√\1", escape(tex))
-    found = re.sub(r"\\sqrt *{([^{}]*)}", r"√(\1)", found)
-    found = re.sub(r"\\([A-Za-z]+) ?", lambda match: _SYMBOLS.get(match[1], match[1]), found)
-    found = re.sub(r"\\[,;! ]", " ", found).replace("-", "−")
-    found = re.sub(r"\s*=\s*", " = ", found)
+    # Greek letters, roots, upper and lower indices; of what else TeX has, the names.
+    text = re.sub(r"\\sqrt *{(\w)}", r"√\1", escape(tex))
+    text = re.sub(r"\\sqrt *{([^{}]*)}", r"√(\1)", text)
+    text = re.sub(r"\\([A-Za-z]+) ?", lambda match: _SYMBOLS.get(match[1], match[1]), text)
+    text = re.sub(r"\\[,;! ]", " ", text).replace("-", "−")
+    text = re.sub(r"\s*=\s*", " = ", text)
     for sign, tag in (("\\^", "sup"), ("_", "sub")):
-        found = re.sub(rf"{sign}(?:{{([^{{}}]*)}}|(\w|\*))", rf"<{tag}>\1\2</{tag}>", found)
-    found = re.sub(r"[{}]", "", found)
-    return f"<i>{found}</i>" if re.search(r"[^\W\d_]", tex) else found
+        text = re.sub(rf"{sign}(?:{{([^{{}}]*)}}|(\w|\*))", rf"<{tag}>\1\2</{tag}>", text)
+    text = re.sub(r"[{}]", "", text)
+    return f"<i>{text}</i>" if re.search(r"[^\W\d_]", tex) else text

@@ -3,25 +3,38 @@
 A `curve` panel shows the normalized return of every series against updates or trajectories, a
 `time` panel the count at which a run first exceeds its target against whatever varies, the cap
 where it never does, an `end` panel the return at the end against whatever varies. Runs are the unit
-of every interval.
+of every interval. Series are known by their tags; labels are only shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.intervals import summarize
-from jekyllhyde.lab.methods import work_of
+from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.methods.contract import Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.mdp.finite import Floats
 
 Outcome = tuple[str, str]
+YLABELS = {
+    "score": "score of ten greedy episodes",
+    "exact_score": "exact score of the greedy policy",
+    "J_norm": "normalized return",
+    "J_norm_jekyll": "normalized return of Jekyll",
+    "J_norm_end": "normalized return at the end",
+    "J_norm_jekyll_end": "normalized return of Jekyll at the end",
+    "time": "{unit} to a normalized return of {target:g}",
+    "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
+    "time_global": "{unit} to a normalized return (global) of {target:g}",
+}
 
 
 @dataclass(frozen=True)
@@ -42,9 +55,9 @@ class Panel:
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
         ("time", "time_jekyll", "time_global"), or a return at the end ("J_norm_end",
         "J_norm_jekyll_end").
-    statistic : over the runs, "mean", "median", "decile" or "iqm".     series : the labels to show,
-        all by default.
-    ylim : for curves.     exact : there is nothing random in it.
+    statistic : over the runs, "mean", "median", "decile" or "iqm".
+    series : the tags of those to show, all by default.
+    ylim : for curves.  exact : there is nothing random in it.
     """
 
     name: str
@@ -62,60 +75,54 @@ class Panel:
     @property
     def kind(self) -> str:
         """Curve, time or end."""
-        return (
-            "time"
-            if self.quantity.startswith("time")
-            else "end"
-            if self.quantity.endswith("_end")
-            else "curve"
-        )
+        if self.quantity.startswith("time"):
+            return "time"
+        return "end" if self.quantity.endswith("_end") else "curve"
 
     @property
-    def labels(self) -> list[str]:
-        """The series shown, in order."""
-        return list(self.series) or list(
-            dict.fromkeys(cell.label for cell in self.experiment.cells)
-        )
+    def method(self) -> Method:
+        """How its runs are made."""
+        return METHODS[self.experiment.method]
+
+    @cached_property
+    def cells(self) -> dict[str, list[Cell]]:
+        """The cells of the series shown, by tag and in order."""
+        groups: dict[str, list[Cell]] = {tag: [] for tag in self.series}
+        for cell in self.experiment.cells:
+            if cell.tag in groups or not self.series:
+                groups.setdefault(cell.tag, []).append(cell)
+        return {tag: cells for tag, cells in groups.items() if cells}
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What the series are called, by tag."""
+        return {tag: cells[0].label for tag, cells in self.cells.items()}
 
     @property
     def cap(self) -> int:
         """What a time panel plots for a run that never got there."""
-        return work_of(self.experiment.method, self.experiment.settings)
+        return self.method.work(self.experiment.settings)
 
     @property
     def unit(self) -> str:
         """What is counted."""
-        return {"plan": "updates", "learn": "trajectories", "deep": "episodes"}[
-            self.experiment.method
-        ]
+        return self.method.unit
 
     @property
     def ylabel(self) -> str:
         """The axis' label."""
-        if self.kind == "time":
-            whose = {"time_jekyll": " of Jekyll", "time_global": " (global)"}.get(self.quantity, "")
-            return f"{self.unit} to a normalized return{whose} of {self.experiment.settings['target']:g}"
-        if "score" in self.quantity:
-            return (
-                "score of ten greedy episodes"
-                if self.quantity == "score"
-                else "exact score of the greedy policy"
-            )
-        whose, when = (
-            " of Jekyll" if "jekyll" in self.quantity else "",
-            " at the end" if self.kind == "end" else "",
-        )
-        return f"normalized return{whose}{when}"
+        target = self.experiment.settings.get("target")
+        return YLABELS[self.quantity].format(unit=self.unit, target=target)
 
 
 @dataclass(frozen=True)
 class Curves:
-    """A panel's numbers. Per series: `samples` [runs, X], their statistic y [X] with a 95 %
-    interval [lo, hi].
+    """A panel's numbers. Per series, by tag: `samples` [runs, X], their statistic y [X] with a 95 %
+    interval [lo, hi], and the label to show.
 
-    censored : share of runs that never reached the target [X].     failures : runs that diverged;
-        in a time they count as the cap,
-    elsewhere with their last return, or 0 where they have none.
+    censored : share of runs that never reached the target [X].
+    failures : runs that diverged; in a time they count as the cap, elsewhere with their last
+        return, or 0 where they have none.
     runs : of the series with the fewest.
     """
 
@@ -130,6 +137,11 @@ class Curves:
     runs: int
 
     @property
+    def labels(self) -> dict[str, str]:
+        """What the series are called, by tag."""
+        return self.panel.labels
+
+    @property
     def cap(self) -> int:
         """What a time panel plots for a run that never got there."""
         return self.panel.cap
@@ -139,120 +151,88 @@ def panel_of(experiment: Experiment) -> Panel:
     """The obvious panel of an experiment: times if it has a target, else returns at the end if
     something varies, else curves.
     """
-    if experiment.method == "deep":
-        return Panel(
-            experiment.name, experiment.title, experiment, "training episodes", "exact_score"
-        )
-    xlabel = next(
-        iter(experiment.axes), "updates" if experiment.method == "plan" else "trajectories"
-    )
-    quantity = (
-        "time"
-        if experiment.settings.get("target") is not None
-        else "J_norm_end"
-        if experiment.vary
-        else "J_norm"
-    )
-    exact = experiment.method == "plan" and experiment.runs == 1
-    numbers = [
-        value
-        for value in experiment.axes.get(xlabel, [])
-        if isinstance(value, (int, float)) and value > 0
-    ]
-    logx = len(numbers) > 3 and np.allclose(
-        np.diff(np.log(numbers)), np.log(numbers[1] / numbers[0]), rtol=1e-3
-    )
+    method = METHODS[experiment.method]
+    xlabel = next(iter(experiment.axes), method.xlabel or method.unit)
+    quantity = (experiment.vary and method.end) or method.curve
+    values = experiment.axes.get(xlabel, [])
+    numbers = [value for value in values if isinstance(value, (int, float)) and value > 0]
+    steps = np.diff(np.log(numbers))
     return Panel(
-        experiment.name, experiment.title, experiment, xlabel, quantity, logx=logx, exact=exact
+        experiment.name,
+        experiment.title,
+        experiment,
+        xlabel,
+        quantity if experiment.settings.get("target") is None else "time",
+        logx=len(numbers) > 3 and np.allclose(steps, steps[0], rtol=1e-3),
+        exact=method.exact and experiment.runs == 1,
     )
+
+
+def has_runs(panel: Panel, store: Store) -> bool:
+    """Whether the store has at least one run of each of the panel's cells."""
+    return all(0 in store.present(cell.digest) for cells in panel.cells.values() for cell in cells)
 
 
 def read(panel: Panel, store: Store) -> Curves:
     """The panel's numbers from the runs that the store has: as many as all of its cells have."""
-    by_label: dict[str, list[Cell]] = {label: [] for label in panel.labels}
-    for cell in panel.experiment.cells:
-        if cell.label in by_label:
-            by_label[cell.label].append(cell)
-    runs = min(
-        (_complete_runs(store, cell) for cells in by_label.values() for cell in cells), default=0
-    )
+    groups = panel.cells
+    digests = [cell.digest for cells in groups.values() for cell in cells]
+    runs = min(map(store.complete_runs, digests), default=0)
     runs = min(runs, panel.experiment.runs)
     if runs == 0:
         raise InputError(
-            f"panel {panel.name} has cells without any run in the store; make it first with jh figure {panel.name}"
+            f"panel {panel.name} has cells without any run in the store; make it first with "
+            f"jh figure {panel.name}"
         )
-    table = store.table(
-        [cell.digest for cells in by_label.values() for cell in cells], _columns(panel)
-    )
+    columns = ["cell", "run", "failure", panel.quantity]
+    table = store.table(digests, [*columns, "at"] if panel.kind == "curve" else columns)
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in table.to_pylist():
         if row["run"] < runs:
             rows.setdefault(row["cell"], []).append(row)
     x: Floats = np.zeros(0)
-    samples, censored, failures = {}, {}, {}
-    for label, cells in by_label.items():
-        found = [sorted(rows[cell.digest], key=lambda row: int(row["run"])) for cell in cells]
-        failures[label] = sum(row["failure"] is not None for some in found for row in some)
-        x, samples[label], censored[label] = (
-            _curve(panel, found[0]) if panel.kind == "curve" else _points(panel, cells, found)
+    samples, censored, failures, y, lo, hi = {}, {}, {}, {}, {}, {}
+    for tag, cells in groups.items():
+        runs_of_cells = [rows[cell.digest] for cell in cells]
+        failures[tag] = sum(row["failure"] is not None for cell in runs_of_cells for row in cell)
+        x, samples[tag], censored[tag] = (
+            _curve(panel, runs_of_cells[0])
+            if panel.kind == "curve"
+            else _points(panel, cells, runs_of_cells)
         )
-    measured = {label: summarize(values, panel.statistic) for label, values in samples.items()}
-    y, lo, hi = ({label: one[i] for label, one in measured.items()} for i in range(3))
+        y[tag], lo[tag], hi[tag] = summarize(samples[tag], panel.statistic)
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
-
-
-def _columns(panel: Panel) -> list[str]:
-    return ["cell", "run", "failure", panel.quantity, *(["at"] if panel.kind == "curve" else [])]
-
-
-def _complete_runs(store: Store, cell: Cell) -> int:
-    here = store.present(cell.digest)
-    return next(run for run in range(len(here) + 1) if run not in here)
 
 
 def _points(
     panel: Panel, cells: Sequence[Cell], rows: list[list[dict[str, Any]]]
 ) -> tuple[Floats, Floats, Floats]:
-    """The axis x [X], a value per run and x, and the share of runs without one; those count as the
-    cap, a return as 0.
-    """
-    values = np.array(
-        [
-            [np.nan if row[panel.quantity] is None else row[panel.quantity] for row in some]
-            for some in rows
-        ],
-        dtype=np.float64,
-    ).T
+    # The axis x [X], a value per run and x, and the share of runs without one; those count as the
+    # cap, a return as 0.
+    values = np.array([[row[panel.quantity] for row in cell] for cell in rows], dtype=np.float64).T
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
-    return (
-        x,
-        np.where(np.isnan(values), panel.cap if panel.kind == "time" else 0.0, values),
-        np.isnan(values).mean(axis=0),
-    )
+    unknown = np.isnan(values)
+    instead = panel.cap if panel.kind == "time" else 0.0
+    return x, np.where(unknown, instead, values), unknown.mean(axis=0)
 
 
 def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Floats]:
-    """The axis x [X] and the curve of each run; one that stopped early keeps its last value."""
+    # The axis x [X] and the curve of each run; one that stopped early keeps its last value.
     at = next(row["at"] for row in rows if row["at"] is not None)
     values = np.array(
         [np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows],
         dtype=np.float64,
     )
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(values.shape[1])), axis=1)
-    return (
-        np.array(at, dtype=np.float64),
-        np.take_along_axis(values, known, axis=1),
-        np.zeros(len(at)),
-    )
+    curves = np.take_along_axis(values, known, axis=1)
+    return np.array(at, dtype=np.float64), curves, np.zeros(len(at))
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:
     """Every claim about the panel, with its verdict and the numbers that it rests on."""
-    found = []
-    for claim in curves.panel.claims:
-        verdict, measured = claim.test(curves)
-        found.append(
-            {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
-        )
-    return found
+    outcomes = [(claim, *claim.test(curves)) for claim in curves.panel.claims]
+    return [
+        {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
+        for claim, verdict, measured in outcomes
+    ]

@@ -4,26 +4,35 @@ and how many failed.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
 
 from jekyllhyde.lab.panel import Panel
-from jekyllhyde.lab.part import Held
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_part import Held
 
 MAKER = ("version", "commit", "machine", "python")
 
 
 @dataclass
 class Tally:
-    """Runs, how many of them failed, the seconds that they took, and when their parts were stored."""
+    """Runs, how many of them failed, the seconds that they took, and when they were stored."""
 
     runs: int = 0
     failed: int = 0
     seconds: float = 0.0
     times: set[str] = field(default_factory=set, repr=False)
+
+    def add(self, stretch: Held, seconds: float, time: str) -> None:
+        """Count a stretch of runs of so many seconds each."""
+        runs = stretch.last - stretch.first
+        self.runs += runs
+        self.failed += stretch.failed
+        self.seconds += seconds * runs
+        self.times.add(time)
 
     @property
     def days(self) -> str:
@@ -50,30 +59,23 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
     once in all.
     """
     held: dict[str, list[Held]] = defaultdict(list)
-    sizes: dict[str, int] = {}
-    for name, stretches in store.parts.items():
-        sizes[name] = sum(one.last - one.first for one in stretches)
-        for one in stretches:
-            held[one.cell].append(one)
-    about: dict[str, dict[str, Any]] = {}
-    found = Provenance({}, defaultdict(Tally), Tally())
+    sizes: dict[str, int] = defaultdict(int)
+    for stretch in itertools.chain.from_iterable(store.parts.values()):
+        sizes[stretch.part] += stretch.last - stretch.first
+        held[stretch.cell].append(stretch)
+    about = cache(store.provenance)
+    counts = Provenance({}, defaultdict(Tally), Tally())
     counted: set[str] = set()
     for panel in panels:
-        mine = found.panels[panel.name] = Tally()
-        labels = set(panel.labels)
-        for digest in {cell.digest for cell in panel.experiment.cells if cell.label in labels}:
-            for one in held[digest]:
-                if one.part not in about:
-                    about[one.part] = store.provenance(one.part)
-                made = about[one.part]
-                maker = tuple(str(made.get(key) or "unknown") for key in MAKER)
-                runs = one.last - one.first
-                for tally in (
-                    (mine,) if digest in counted else (mine, found.makers[maker], found.total)
-                ):
-                    tally.runs += runs
-                    tally.failed += one.failed
-                    tally.seconds += made["seconds"] * runs / sizes[one.part]
-                    tally.times.add(made["time"])
+        tally = counts.panels[panel.name] = Tally()
+        for digest in {cell.digest for cells in panel.cells.values() for cell in cells}:
+            for stretch in held[digest]:
+                made = about(stretch.part)
+                share = made["seconds"] / sizes[stretch.part]
+                tally.add(stretch, share, made["time"])
+                if digest not in counted:
+                    maker = tuple(str(made.get(key) or "unknown") for key in MAKER)
+                    counts.makers[maker].add(stretch, share, made["time"])
+                    counts.total.add(stretch, share, made["time"])
             counted.add(digest)
-    return found
+    return counts

@@ -4,7 +4,7 @@ The same in Python and in a TOML file:
 
     name = "o-on-garnets"            [vary]                        [[series]]
     method = "learn"                 o = [0.1, 0.5, 0.9]           label = "J&H"
-    runs = 20                                                      agent = "jekyll-hyde"
+    runs = 20                                                      agent = "tabular_jekyll_hyde"
                                      [settings]                    epsilon = "100/t"
     [problem]                        trajectories = 10000
     name = "garnet"                  target = 0.95
@@ -21,29 +21,39 @@ import hashlib
 import itertools
 import json
 import math
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
-from jekyllhyde import references as own
-from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.lab import methods
-from jekyllhyde.lab.values import MOST, axis, canonical, short, slug
+from jekyllhyde import references
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab.completion import complete
+from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.problems import domain_options, locate_problem
+from jekyllhyde.lab.settings_text import MOST, axis, canonical, short, slug
+from jekyllhyde.lab.typed import Count, check_names, check_type, hints_of
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
+NAME = r"^[\w.+-]+$"
 
-Settings = Mapping[str, Any]
+Table = Annotated[Mapping[str, Any], Meta(description="a table of settings")]
+Tables = Annotated[
+    Sequence[Mapping[str, Any]],
+    Meta(min_length=1, description="one or more tables, each with a label"),
+]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One series at one point of the grid. `values` are the point's coordinates, the x axis first."""
+    """One series at one point of the grid. `values` are the point's coordinates, the x axis first;
+    `name` is the series' tag.
+    """
 
     experiment: str
     series: str
@@ -52,37 +62,31 @@ class Cell:
     problem: dict[str, Any]
     settings: dict[str, Any]
     seed: int
+    name: str = ""
 
     @property
     def id(self) -> str:
         """For people: experiment/coordinates/series, such as fig11a/eta=6.31/jh-100t-o0.5."""
-        return "/".join(
-            [
-                self.experiment,
-                *(f"{name}={short(value)}" for name, value in self.values.items()),
-                slug(self.series),
-            ]
-        )
+        return "/".join([self.experiment, *self._coordinates(), slug(self.series)])
 
     @property
     def label(self) -> str:
-        """The series, with the coordinates beside the x axis."""
-        return " ".join(
-            [
-                self.series,
-                *(f"{name}={short(value)}" for name, value in list(self.values.items())[1:]),
-            ]
-        )
+        """The series as it is shown, with the coordinates beside the x axis."""
+        return " ".join([self.series, *self._coordinates()[1:]])
+
+    @property
+    def tag(self) -> str:
+        """What the series is known by, with the coordinates beside the x axis."""
+        return "-".join([self.name or slug(self.series), *map(slug, self._coordinates()[1:])])
+
+    def _coordinates(self) -> list[str]:
+        return [f"{name}={short(value)}" for name, value in self.values.items()]
 
     @property
     def x(self) -> float | None:
         """The coordinate on the x axis, if it is a number."""
         first = next(iter(self.values.values()), None)
-        return (
-            float(first)
-            if isinstance(first, (int, float)) and not isinstance(first, bool)
-            else None
-        )
+        return None if isinstance(first, (bool, str)) or first is None else float(first)
 
     @property
     def text(self) -> str:
@@ -90,18 +94,18 @@ class Cell:
         where something does not fit.
         """
         try:
-            problem, settings = (
-                one.text for one in methods.complete(self.method, self.problem, self.settings)
-            )
+            problem, settings = complete(self.method, self.problem, self.settings)
         except InputError as error:
             raise InputError(f"{self.id}: {error}") from None
-        return f'{{"method":"{self.method}","numbers":{NUMBERS},"problem":{problem},"seed":{self.seed},"settings":{settings}}}'
+        return (
+            f'{{"method":"{self.method}","numbers":{NUMBERS},"problem":{problem},'
+            f'"seed":{self.seed},"settings":{settings}}}'
+        )
 
     @property
     def complete(self) -> dict[str, Any]:
         """The same as a dictionary."""
-        found: dict[str, Any] = json.loads(self.text)
-        return found
+        return dict(json.loads(self.text))
 
     @cached_property
     def digest(self) -> str:
@@ -120,76 +124,75 @@ class Experiment:
 
     Parameters
     ----------
-    name : the first part of the cells' ids.     method : "plan" (exact updates) or "learn" (from
-        samples).
-    problem : the domain's `name` and options. A garnet without a `seed` is a new random MDP for
-        each run, the same for all series.
-    series : per series its own settings beside `label`.     settings : those of all series.
+    name : the first part of the cells' ids.
+    method : "plan" (exact updates), "learn" (from samples) or "deep" (with networks).
+    problem : the domain's `name` and options, or a file. A random domain without a `seed` is a new
+        MDP for each run, the same for all series.
+    series : per series its own settings beside `label`, and a `tag` by which panels and claims know
+        it (made of the label by default).
+    settings : those of all series.
     vary : per coordinate a list of values, {from, to, step} or {from, to, per_decade}; two
         coordinates make a grid. A coordinate is an option of the problem if that has one of this
         name, otherwise a setting.
     runs, seed : run i of a cell draws from a stream made of the seed, the cell and i.
     """
 
-    name: str
+    name: Annotated[str, Meta(pattern=NAME, description="made of letters, digits and . + - _")]
     method: str
-    problem: Settings
-    series: Sequence[Settings]
-    settings: Settings = field(default_factory=dict)
-    vary: Mapping[str, Any] = field(default_factory=dict)
-    runs: int = 1
-    seed: int = 0
+    problem: Table
+    series: Tables
+    settings: Table = field(default_factory=dict)
+    vary: Table = field(default_factory=dict)
+    runs: Count = 1
+    seed: Annotated[int, Meta(ge=0)] = 0
     title: str = ""
     folder: Path = field(default=Path(), compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not re.fullmatch(r"[\w.+-]+", self.name):
-            raise InputError(
-                f"name is {self.name!r}; it must be made of letters, digits and . + - _"
-            )
-        check_choice(self.method, "method", methods.METHODS)
-        object.__setattr__(self, "runs", check_count(self.runs, "runs", 1))
-        object.__setattr__(self, "seed", check_count(self.seed, "seed", 0))
-        if not isinstance(self.title, str):
-            raise InputError(f"title is {self.title!r}; it must be a text")
-        for name in ("problem", "settings", "vary"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise InputError(
-                    f"{name} is {getattr(self, name)!r}; it must be a table of settings"
-                )
+        hints = hints_of(Experiment)
+        for name in ("name", "problem", "series", "settings", "vary", "title"):
+            check_type(getattr(self, name), name, hints[name])
+        for name in ("runs", "seed"):
+            object.__setattr__(self, name, check_type(getattr(self, name), name, hints[name]))
+        _ = METHODS[self.method]
         if not isinstance(self.problem.get("name"), str):
             raise InputError(
                 "problem has no name; it must be a domain such as chain or garnet, or a file"
             )
-        self._check_series()
+        labels: dict[str, str] = {}
+        for i, series in enumerate(self.series, start=1):
+            self._check_series(f"series {i}", series, labels)
         size = len(self.series) * math.prod(len(values) for values in self.axes.values())
         if size > MOST:
             raise InputError(
                 f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
             )
 
-    def _check_series(self) -> None:
-        if not isinstance(self.series, (list, tuple)) or not self.series:
+    def _check_series(self, place: str, series: Table, labels: dict[str, str]) -> None:
+        # Label and tag of one series, against `labels`, those before it by what they are known by.
+        label = series.get("label")
+        if not isinstance(label, str) or not label.isprintable() or not slug(label):
             raise InputError(
-                f"series is {self.series!r}; it must be one or more tables, each with a label"
+                f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
+                "names it"
             )
-        names: dict[str, str] = {}
-        for i, one in enumerate(self.series, start=1):
-            label = one.get("label") if isinstance(one, Mapping) else None
-            if not isinstance(label, str) or not label.isprintable() or not slug(label):
+        tag = series.get("tag", slug(label))
+        if not isinstance(tag, str) or slug(tag) != tag or not tag:
+            raise InputError(
+                f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _"
+            )
+        for key in {tag, slug(label)}:
+            if key in labels:
                 raise InputError(
-                    f"series {i} has the label {label!r}; it must be a text with a letter or a digit that names it"
+                    f"{place} has the label {label!r}, too much like {labels[key]!r}; labels and "
+                    "tags must differ"
                 )
-            if slug(label) in names:
+            labels[key] = label
+        for name in self.vary:
+            if name in series:
                 raise InputError(
-                    f"series {i} has the label {label!r}, too much like {names[slug(label)]!r}; labels must differ"
+                    f"series {label!r} sets {name}, which vary sets too; it must be in one of them"
                 )
-            names[slug(label)] = label
-            for name in self.vary:
-                if name in one:
-                    raise InputError(
-                        f"series {label!r} sets {name}, which vary sets too; it must be in one of them"
-                    )
 
     @cached_property
     def axes(self) -> dict[str, list[Any]]:
@@ -199,50 +202,55 @@ class Experiment:
     @cached_property
     def cells(self) -> list[Cell]:
         """Every series at every point of the grid."""
-        found = []
-        options = methods.problem_options(self.problem["name"])
-        common = methods.locate_problem(self.problem, self.folder)
-        series = [
-            (str(one["label"]), own.locate({**self.settings, **one}, self.folder))
-            for one in self.series
+        common = locate_problem(self.problem, self.folder)
+        options = domain_options(common["name"])
+        settings = [
+            references.locate({**self.settings, **series}, self.folder) for series in self.series
         ]
-        for _, settings in series:
-            del settings["label"]
+        names = [(chosen.pop("label"), chosen.pop("tag", "")) for chosen in settings]
+        cells = []
         for point in itertools.product(*self.axes.values()):
             values = dict(zip(self.axes, point, strict=True))
             problem = common | {name: value for name, value in values.items() if name in options}
-            varied = own.locate(
+            varied = references.locate(
                 {name: value for name, value in values.items() if name not in options}, self.folder
             )
-            for label, settings in series:
-                found.append(
-                    Cell(
-                        self.name, label, values, self.method, problem, settings | varied, self.seed
-                    )
+            cells += [
+                Cell(
+                    self.name, label, values, self.method, problem, chosen | varied, self.seed, tag
                 )
-        return found
+                for (label, tag), chosen in zip(names, settings, strict=True)
+            ]
+        return cells
 
     @cached_property
     def digest(self) -> str:
         """A stable hash of what is run, apart from the number of runs."""
-        return hashlib.sha256(canonical([cell.digest for cell in self.cells]).encode()).hexdigest()[
-            :16
-        ]
+        text = canonical([cell.digest for cell in self.cells])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def scaled(
         self, *, runs: int | None = None, points: int | None = None, length: float = 1.0
     ) -> Experiment:
         """A smaller copy: fewer runs, every coordinate thinned to `points` values, shorter runs."""
-        settings = dict(self.settings)
-        for name in ("trajectories", "updates", "episodes"):
-            if name in settings:
-                settings[name] = max(1, round(settings[name] * length))
-        vary: dict[str, Any] = dict(self.vary)
+        settings, vary = dict(self.settings), dict(self.vary)
+        unit = METHODS[self.method].unit
+        if unit in settings:
+            settings[unit] = max(1, round(settings[unit] * length))
         if points is not None:
             for name, values in self.axes.items():
                 kept = np.unique(np.linspace(0, len(values) - 1, points).round().astype(int))
                 vary[name] = [values[i] for i in kept]
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
+
+    def in_small(self, kind: str) -> Experiment:
+        """The experiment in small, for tests of a panel of this kind: two short runs at three
+        points of each axis.
+        """
+        method = METHODS[self.method]
+        shorter = self.scaled(runs=min(2, self.runs), points=3, length=method.small(kind))
+        only = method.small_series
+        return shorter if only is None else replace(shorter, series=[self.series[only]])
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Experiment:
@@ -251,19 +259,16 @@ class Experiment:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{path} cannot be read ({getattr(error, 'strerror', None) or error})"
-            ) from None
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"{path} cannot be read ({reason})") from None
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path} is not TOML: {error}") from None
-        allowed = [f.name for f in fields(cls) if f.name != "folder"]
-        for key in data:
-            if key not in allowed:
-                raise InputError(f"{path}: unknown key {key!r}; the keys are {', '.join(allowed)}")
-        for key in ("name", "method", "problem", "series"):
-            if key not in data:
-                raise InputError(f"{path}: {key} is missing; the keys are {', '.join(allowed)}")
+        keys = [f.name for f in fields(cls) if f.name != "folder"]
         try:
+            check_names(data, "unknown key {!r}", dict.fromkeys(keys))
+            for key in ("name", "method", "problem", "series"):
+                if key not in data:
+                    raise InputError(f"{key} is missing; the keys are {', '.join(keys)}")
             experiment = cls(**data, folder=path.parent)
             _ = experiment.digest  # every cell is checked
         except InputError as error:

@@ -2,21 +2,24 @@
 reads Parquet.
 
     STORE/manifest.json       {"format": 1}
-    STORE/parts/*.parquet     one row per run; columns below; each file's metadata lists its cells, and says who made it and when
-    STORE/index.jsonl         a line per part with what it holds, so that nobody need look into each; losing it costs nothing
+    STORE/parts/*.parquet     one row per run; columns below; each file's metadata lists its cells,
+                              and says who made it and when
+    STORE/index.jsonl         a line per part with what it holds, so that nobody need look into
+                              each; losing it costs nothing
 
-| column                              | meaning                                                                              |
-| ----------------------------------- | ------------------------------------------------------------------------------------ |
-| cell, id                            | digest of the cell's settings; its name for people                                   |
-| experiment, series, x               | where it belongs, as first computed; x is null where there is no number on that axis |
-| settings                            | JSON of the complete settings                                                        |
-| run, failure                        | number of the run; why it failed, null if it did not                                 |
-| end, steps                          | updates or trajectories made; environment steps                                      |
-| time                                | first evaluated count above the target, null where the run never got there           |
-| time_both, time_global, time_jekyll | the same for each criterion                                                          |
-| J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                                                 |
-| at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target                                          |
-| score, exact_score                  | lists: the curve of a deep agent, at the training episodes `at`                      |
+| column                              | meaning                                             |
+| ----------------------------------- | --------------------------------------------------- |
+| cell, id                            | digest of the cell's settings; its name for people  |
+| experiment, series, x               | where it belongs, as first computed; x is null      |
+|                                     | where there is no number on that axis               |
+| settings                            | JSON of the complete settings                       |
+| run, failure                        | number of the run; why it failed, null if it did not|
+| end, steps                          | updates or trajectories made; environment steps     |
+| time                                | first evaluated count above the target, or null     |
+| time_both, time_global, time_jekyll | the same for each criterion                         |
+| J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                |
+| at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target         |
+| score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
 
 A part is named after its content, written beside its place, flushed to the disk and renamed, so it
 is there completely or not at all. Writers take turns: under the store's lock each looks up in the
@@ -27,29 +30,28 @@ renames. So no run is ever there twice; a line without a part is one whose write
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jekyllhyde import __version__
+from jekyllhyde import __version__, files
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import part
-from jekyllhyde.lab.methods import Row
-from jekyllhyde.lab.part import SCHEMA, UNREADABLE, Held, Stretch, first_line
+from jekyllhyde.lab import store_part
+from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell
+from jekyllhyde.lab.store_part import SCHEMA, UNREADABLE, Held, Stretch, first_line
 
 FORMAT = 1
-ABANDONED = (
-    3600.0  # seconds after which a file that is still being written is one whose writer died
-)
+ABANDONED = 3600.0  # seconds after which a file still being written is one whose writer died
 
 
 @dataclass
@@ -70,19 +72,55 @@ class Store:
         """Open the store in `folder`; with `create`, to write to it, and make one there if there is
         none.
         """
-        folder = Path(folder)
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"store is {str(folder)!r}; it is a file, and must be a folder")
+        store = cls(Path(folder))
+        if store.folder.exists() and not store.folder.is_dir():
+            raise store._error("it is a file, and must be a folder")
+        if create and not store._manifest.exists():
+            store._create()
+        store._check_manifest()
         if create:
-            with part.written(folder):
-                _create(folder)
-        _check_manifest(folder)
-        if create:
-            with part.written(folder):
-                _prepare(folder / "parts")
-        store = cls(folder)
+            store._prepare()
         store.refresh()
         return store
+
+    @property
+    def _manifest(self) -> Path:
+        return self.folder / "manifest.json"
+
+    def _error(self, reason: str) -> InputError:
+        return InputError(f"store is {str(self.folder)!r}; {reason}")
+
+    def _writing(self) -> contextlib.AbstractContextManager[None]:
+        # A failure to write becomes one sentence.
+        return files.refused(f"store is {str(self.folder)!r}; it cannot be written to")
+
+    def _create(self) -> None:
+        ours = ("parts", "manifest.json")  # the latter if another process has made it since
+        with self._writing():
+            entries = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
+            if any(name not in ours and not name.startswith(".") for name in entries):
+                raise self._error("that folder has other things in it, give a new or an empty one")
+            (self.folder / "parts").mkdir(parents=True, exist_ok=True)
+        made_by = f"jekyllhyde {__version__}"
+        files.write_json(self._manifest, {"format": FORMAT, "made_by": made_by})
+
+    def _check_manifest(self) -> None:
+        try:
+            version = json.loads(self._manifest.read_text())["format"]
+        except FileNotFoundError:
+            raise self._error("there is no store (its manifest.json is missing)") from None
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            raise self._error(f"its manifest.json cannot be read ({first_line(error)})") from None
+        if version != FORMAT:
+            raise self._error(f"it has format {version}, and this version reads format {FORMAT}")
+
+    def _prepare(self) -> None:
+        # See that parts can be written, and clear away what dead writers left.
+        parts = files.prepare_folder(self.folder / "parts", "store")
+        for partial in parts.glob(".*"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - partial.stat().st_mtime > ABANDONED:
+                    partial.unlink()
 
     # What is here.
 
@@ -93,60 +131,45 @@ class Store:
         listed = self._listed()
         present = {}
         try:
-            if scan:
-                with os.scandir(self.folder / "parts") as entries:
-                    present = {
-                        one.name: one.stat().st_size for one in entries if part.is_part(one.name)
-                    }
-            else:
-                for name in listed:
-                    with contextlib.suppress(
-                        FileNotFoundError
-                    ):  # its writer died before the rename
-                        present[name] = self._path(name).stat().st_size
+            names = os.listdir(self.folder / "parts") if scan else listed
+            for name in filter(store_part.is_part, names):
+                with contextlib.suppress(FileNotFoundError):  # its writer died before the rename
+                    present[name] = self._path(name).stat().st_size
         except OSError as error:
-            raise InputError(
-                f"store is {str(self.folder)!r}; its parts cannot be listed ({error.strerror})"
-            ) from None
-        for name in [
-            name for name in self._sizes if scan and present.get(name) != self._sizes[name]
-        ]:
-            self._forget(name)
-        for name, size in present.items():
-            if name not in self._sizes:
-                known = listed.get(name)
-                self._take_in(name, size, known[1] if known and known[0] == size else None)
+            raise self._error(f"its parts cannot be listed ({error.strerror})") from None
+        if scan:
+            for name in [name for name, size in self._sizes.items() if present.get(name) != size]:
+                self._forget(name)
+        for name in present.keys() - self._sizes.keys():
+            size, held = listed.get(name, (None, None))
+            self._take_in(name, present[name], held if size == present[name] else None)
 
     def _take_in(self, name: str, size: int, held: list[Stretch] | None) -> None:
         try:
-            found = [Held(name, *one) for one in held or part.read_about(self._path(name))["held"]]
-            self.parts[name] = found
+            known = held or store_part.read_about(self._path(name))["held"]
+            self.parts[name] = [Held(name, *stretch) for stretch in known]
         except FileNotFoundError:  # set aside since
             return
         except UNREADABLE as error:
             if getattr(error, "errno", None) is not None:  # no damage, but no reading either
                 raise self._cannot_read(name, error) from None
             self.damaged[name] = first_line(error)
-            found = []
         self._sizes[name] = size
-        for one in found:
-            self._cells.setdefault(one.cell, []).append(one)
+        for stretch in self.parts.get(name, []):
+            self._cells.setdefault(stretch.cell, []).append(stretch)
 
     def _forget(self, name: str) -> None:
         del self._sizes[name]
         self.damaged.pop(name, None)
-        for one in self.parts.pop(name, []):
-            self._cells[one.cell].remove(one)
+        for stretch in self.parts.pop(name, []):
+            self._cells[stretch.cell].remove(stretch)
 
     def _listed(self) -> dict[str, tuple[int, list[Stretch]]]:
-        """The index's lines since the last look: size and content per part. What is not such a line
-        is passed over.
-        """
+        # The index's lines since the last look: size and content per part. What is not such a line
+        # is passed over.
         try:
             with (self.folder / "index.jsonl").open("rb") as file:
-                if (
-                    os.fstat(file.fileno()).st_size < self._index_read
-                ):  # it was lost, and begun anew
+                if os.fstat(file.fileno()).st_size < self._index_read:  # lost, and begun anew
                     self._index_read = 0
                 file.seek(self._index_read)
                 data = file.read()
@@ -154,80 +177,73 @@ class Store:
             return {}
         data = data[: data.rfind(b"\n") + 1]
         self._index_read += len(data)
-        found = {}
+        listed = {}
         for line in data.splitlines():
-            with contextlib.suppress(ValueError, TypeError):
-                name, size, held = json.loads(line)
-                found[str(name)] = (
-                    int(size),
-                    [[str(cell), str(id), int(i), int(j), int(k)] for cell, id, i, j, k in held],
-                )
-        return found
+            with contextlib.suppress(msgspec.DecodeError):
+                name, size, held = _LINE.decode(line)
+                listed[name] = (size, [list(stretch) for stretch in held])
+        return listed
 
     def _path(self, name: str) -> Path:
         return self.folder / "parts" / name
 
     def _cannot_read(self, name: str, error: Exception) -> InputError:
-        return InputError(
-            f"store is {str(self.folder)!r}; part {name} cannot be read ({first_line(error)}), verify the store"
-        )
+        return self._error(f"part {name} cannot be read ({first_line(error)}), verify the store")
 
     def present(self, digest: str) -> set[int]:
         """The runs of a cell that are here."""
-        return {run for one in self._cells.get(digest, ()) for run in range(one.first, one.last)}
+        stretches = self._cells.get(digest, ())
+        return {run for stretch in stretches for run in range(stretch.first, stretch.last)}
 
     def missing(self, digest: str, runs: int) -> list[range]:
         """Which of the runs 0 .. runs - 1 of a cell are not here, as stretches."""
-        found, start = [], 0
-        for one in sorted(self._cells.get(digest, ()), key=lambda one: one.first):
-            if start < min(one.first, runs):
-                found.append(range(start, min(one.first, runs)))
-            start = max(start, one.last)
-        return [*found, range(start, runs)] if start < runs else found
+        gaps, start = [], 0
+        for stretch in sorted(self._cells.get(digest, ()), key=lambda stretch: stretch.first):
+            gaps.append(range(start, min(stretch.first, runs)))
+            start = max(start, stretch.last)
+        return [gap for gap in [*gaps, range(start, runs)] if gap]
+
+    def complete_runs(self, digest: str) -> int:
+        """How many runs of a cell are here from the first on, without a gap."""
+        return self.missing(digest, sys.maxsize)[0].start
 
     def table(self, digests: Iterable[str], columns: list[str] | None = None) -> pa.Table:
         """The rows of these cells, in order of cell and run."""
         wanted = set(digests)
         schema = SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns])
-        read = [*schema.names, *(name for name in ("cell", "run") if name not in schema.names)]
+        needed = list(dict.fromkeys([*schema.names, "cell", "run"]))
+        parts = {stretch.part for digest in wanted for stretch in self._cells.get(digest, ())}
         tables = []
-        for name in sorted({one.part for digest in wanted for one in self._cells.get(digest, ())}):
-            here = {one.cell for one in self.parts[name]}
+        for name in sorted(parts):
+            here = {stretch.cell for stretch in self.parts[name]}
+            cells = None if here <= wanted else here & wanted
             try:
-                tables.append(
-                    part.read_table(
-                        self._path(name), read, None if here <= wanted else here & wanted
-                    )
-                )
+                tables.append(store_part.read_table(self._path(name), needed, cells))
             except UNREADABLE as error:
                 raise self._cannot_read(name, error) from None
         if not tables:
             return schema.empty_table()
-        found = pa.concat_tables(tables).unify_dictionaries()
-        keys = pa.table({"cell": found["cell"].cast(pa.string()), "run": found["run"]})
+        rows = pa.concat_tables(tables).unify_dictionaries()
+        keys = pa.table({"cell": rows["cell"].cast(pa.string()), "run": rows["run"]})
         order = pc.sort_indices(keys, [("cell", "ascending"), ("run", "ascending")])
-        return found.select(schema.names).take(order).cast(schema)
+        return rows.select(schema.names).take(order).cast(schema)
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
         try:
-            return {
-                key: value
-                for key, value in part.read_about(self._path(name)).items()
-                if key != "held"
-            }
+            about = store_part.read_about(self._path(name))
         except UNREADABLE as error:
             raise self._cannot_read(name, error) from None
+        return {key: value for key, value in about.items() if key != "held"}
 
     # Adding.
 
-    def add(self, blocks: Iterable[tuple[Cell, range, list[Row]]], seconds: float) -> str | None:
-        """Store the rows of these stretches of runs, those that are not here yet; the part's name,
-        or None if all were.
+    def add(self, blocks: Iterable[tuple[Cell, list[Row]]], seconds: float) -> str | None:
+        """Store the rows of these cells, those that are not here yet; the part's name, or None if
+        all were.
         """
-        columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
-        for cell, _, rows in blocks:
-            common = {
+        rows = [
+            {
                 "cell": cell.digest,
                 "id": cell.id,
                 "experiment": cell.experiment,
@@ -235,22 +251,17 @@ class Store:
                 "x": cell.x,
                 "settings": cell.text,
             }
-            for name, column in columns.items():
-                column.extend(
-                    [common[name]] * len(rows)
-                    if name in common
-                    else [row.get(name) for row in rows]
-                )
-        table = pa.table(
-            {name: pa.array(column, SCHEMA.field(name).type) for name, column in columns.items()},
-            schema=SCHEMA,
-        )
-        about = {
-            "seconds": round(seconds, 3),
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            **part.machine(),
+            | row
+            for cell, cell_rows in blocks
+            for row in cell_rows
+        ]
+        columns = {
+            name: pa.array([row.get(name) for row in rows], SCHEMA.field(name).type)
+            for name in SCHEMA.names
         }
-        return self._add(table, about)
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        about = {"seconds": round(seconds, 3), "time": now, **store_part.machine()}
+        return self._add(pa.table(columns, schema=SCHEMA), about)
 
     def merge(self, other: Store) -> int:
         """Take over the runs of another store that are not here; how many of its parts had such."""
@@ -258,58 +269,54 @@ class Store:
         for name in sorted(other.parts):
             about = other.provenance(name)
             try:
-                table = part.read_table(other._path(name)).cast(SCHEMA)
+                table = store_part.read_table(other._path(name)).cast(SCHEMA)
             except UNREADABLE as error:
                 raise other._cannot_read(name, error) from None
             taken += self._add(table, about) is not None
         return taken
 
     def _add(self, table: pa.Table, about: Mapping[str, Any]) -> str | None:
-        """Write what is new of a table, as of now; if others have stored some of it before the lock
-        is ours, again.
-        """
-        rows = part.keys_of(table)
-        with part.written(self.folder):
+        # Write what is new of a table, as of now; if others have stored some of it before the lock
+        # is ours, again.
+        keys = store_part.keys_of(table)
+        with self._writing():
             while True:
-                new = [
-                    i
-                    for i, (cell, _, run, _) in enumerate(rows)
-                    if not self._has(cell, run, run + 1)
-                ]
+                new = [i for i, (cell, _, run, _) in enumerate(keys) if not self._has(cell, run)]
                 if not new:
                     return None
-                held = part.stretches(rows[i] for i in new)
-                data = part.encode(
-                    table if len(new) == len(rows) else table.take(new), {"held": held, **about}
-                )
-                name = part.part_name(data)
-                with part.partial_file(self._path(name), data) as partial:
-                    with self._locked():
-                        self.refresh(scan=False)
-                        if any(self._has(cell, first, last) for cell, _, first, last, _ in held):
-                            continue
-                        self._list(name, len(data), held)
-                        partial.rename(self._path(name))
-                        self.refresh(scan=False)
-                    part.sync_folder(self.folder / "parts")
-                return name
+                held = store_part.stretches(keys[i] for i in new)
+                data = store_part.encode(table.take(new), {"held": held, **about})
+                path = self._path(store_part.part_name(data))
+                with files.partial_file(path, data) as partial:
+                    if self._put(partial, path, held):
+                        return path.name
 
-    def _has(self, cell: str, first: int, last: int) -> bool:
-        """Whether any of the runs first .. last - 1 of a cell is here."""
-        return any(one.first < last and first < one.last for one in self._cells.get(cell, ()))
+    def _put(self, partial: Path, path: Path, held: list[Stretch]) -> bool:
+        # Rename a part that is written into its place, unless others have stored some of it.
+        with self._locked():
+            self.refresh(scan=False)
+            if any(self._has(cell, first, last) for cell, _, first, last, _ in held):
+                return False
+            self._list(path.name, partial.stat().st_size, held)
+            partial.replace(path)
+            self.refresh(scan=False)
+        files.sync_folder(path.parent)
+        return True
+
+    def _has(self, cell: str, first: int, last: int | None = None) -> bool:
+        # Whether any of the runs first .. last - 1 of a cell is here; one run without `last`.
+        last = first + 1 if last is None else last
+        return any(held.first < last and first < held.last for held in self._cells.get(cell, ()))
 
     def _list(self, name: str, size: int, held: list[Stretch]) -> None:
-        """Add a line to the index; one that a full disk cut short is ended first."""
+        # Add a line to the index; one that a full disk cut short is ended first.
         with (self.folder / "index.jsonl").open("ab+") as file:
             file.seek(max(0, file.tell() - 1))
             cut = file.read() not in (b"", b"\n")
             file.write(b"\n" * cut + json.dumps([name, size, held]).encode() + b"\n")
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        with (self.folder / ".lock").open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+    def _locked(self) -> contextlib.AbstractContextManager[None]:
+        return files.locked(self.folder / ".lock")
 
     # Checking.
 
@@ -318,17 +325,16 @@ class Store:
         per part.
         """
         self.refresh()
-        found = {name: part.problem_of(self._path(name)) for name in sorted(self.parts)}
-        wrong = self.damaged | {name: problem for name, problem in found.items() if problem}
+        faults = {name: store_part.fault_of(self._path(name)) for name in sorted(self.parts)}
+        wrong = self.damaged | {name: fault for name, fault in faults.items() if fault}
         for cell, stretches in self._cells.items():
-            before: Held | None = None
-            for one in sorted(stretches, key=lambda one: (one.first, one.part)):
-                if before and one.first < before.last:
-                    wrong.setdefault(
-                        one.part,
-                        f"it holds run {one.first} of cell {cell}, which {before.part} holds too",
-                    )
-                before = one if before is None or one.last > before.last else before
+            last, before = 0, ""
+            for held in sorted(stretches, key=lambda held: (held.first, held.part)):
+                if held.first < last:
+                    twice = f"it holds run {held.first} of cell {cell}, which {before} holds too"
+                    wrong.setdefault(held.part, twice)
+                if held.last > last:
+                    last, before = held.last, held.part
         return wrong
 
     def set_aside(self, names: Iterable[str]) -> list[Path]:
@@ -336,7 +342,7 @@ class Store:
         deleted.
         """
         moved = []
-        with part.written(self.folder), self._locked():
+        with self._writing(), self._locked():
             (self.folder / "damaged").mkdir(exist_ok=True)
             for name in names:
                 place = self.folder / "damaged" / f"{name}.{time.time_ns()}"
@@ -347,46 +353,4 @@ class Store:
         return moved
 
 
-def _create(folder: Path) -> None:
-    """Make the store's folders and manifest where they are not."""
-    if not (folder / "manifest.json").exists():
-        ours = ("parts", "manifest.json")  # the latter if another process has made it since
-        if folder.exists() and any(
-            one.name not in ours and not one.name.startswith(".") for one in folder.iterdir()
-        ):
-            raise InputError(
-                f"store is {str(folder)!r}; that folder has other things in it, give a new or an empty one"
-            )
-        (folder / "parts").mkdir(parents=True, exist_ok=True)
-        content = json.dumps({"format": FORMAT, "made_by": f"jekyllhyde {__version__}"}) + "\n"
-        with part.partial_file(folder / "manifest.json", content.encode()) as partial:
-            partial.rename(folder / "manifest.json")
-
-
-def _check_manifest(folder: Path) -> None:
-    manifest = folder / "manifest.json"
-    try:
-        version = json.loads(manifest.read_text())["format"]
-    except FileNotFoundError:
-        raise InputError(
-            f"store is {str(folder)!r}; there is no store (its manifest.json is missing)"
-        ) from None
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(
-            f"store is {str(folder)!r}; its manifest.json cannot be read ({first_line(error)})"
-        ) from None
-    if version != FORMAT:
-        raise InputError(
-            f"store is {str(folder)!r}; it has format {version}, and this version reads format {FORMAT}"
-        )
-
-
-def _prepare(parts: Path) -> None:
-    """See that parts can be written, and clear away what dead writers left."""
-    parts.mkdir(exist_ok=True)
-    with part.partial_file(parts / "probe", b""):
-        pass
-    for left in parts.glob(".*.partial"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - left.stat().st_mtime > ABANDONED:
-                left.unlink()
+_LINE = msgspec.json.Decoder(tuple[str, int, list[tuple[str, str, int, int, int]]])

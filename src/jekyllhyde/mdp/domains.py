@@ -1,81 +1,132 @@
-"""The domains: the paper's chain, random MDPs and Four Rooms (Appendices C and F), and DeepSea.
+"""The domains by name: the paper's chain, random MDPs and Four Rooms (Appendices C and F), and
+DeepSea.
 
-`convention` is "published" (what the paper's figures were made with) or "paper" (its text,
-literally). They differ in the chain's last decision state and in the random MDPs' choice of goal;
-Four Rooms and DeepSea are the same under both.
+A domain is one record here and one function in a file, whose signature and docstring are its
+options: flags, Gymnasium ids, `jh list` and the checks of files follow from them. Nothing heavy is
+imported before a domain is used. `convention` is "published" (what the paper's figures were made
+with) or "paper" (its text, literally).
 """
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
+from jekyllhyde import references
+from jekyllhyde.errors import InputError
+from jekyllhyde.options import Option, options_of
+from jekyllhyde.registry import Registry, first_line
 
-from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.garnet import garnet
-from jekyllhyde.mdp.rooms import four_rooms
+if TYPE_CHECKING:
+    from jekyllhyde.mdp.finite import FiniteMDP
 
 CONVENTIONS = ("published", "paper")
+NAMESPACE = "jekyllhyde/"
 
 
-def chain(
-    n_states: int = 10, beta: float = 0.95, gamma: float = 0.99, convention: str = "published"
-) -> FiniteMDP:
-    """The chain of Figure 1: leave now for a fair reward (action 0, a_1), or walk on to a better
-    one (action 1, a_2).
+@dataclass(frozen=True)
+class Domain:
+    """A domain.
 
-    States 0 to n_states - 2 decide, n_states - 1 is terminal. a_1 ends the episode with beta *
-    gamma^(n_states - 2); a_2 moves on, and pays 1 on entering the terminal state from the last
-    decision state. `published`: rewards depend on (s, s'), so there both actions pay 1. `paper`:
-    a_1 pays the same everywhere. J_low is the return of leaving at once.
+    name : with underscores.     home : the function that makes it, or "module:function".
+    horizon : steps after which an environment cuts an episode.
+    environment : "module:class" of its Gymnasium face, where it has its own: a class that takes
+        the domain's options, `horizon` and `render_mode`.
+    random : whether its option `seed` chooses among random MDPs.
+    layout : "module:function" of the map that pictures are drawn on; it takes some of the options.
+    foreign : whether it is an environment of others, learned step by step.
     """
-    n = check_count(n_states, "n_states", 2)
-    check_choice(convention, "convention", CONVENTIONS)
-    if not 0.0 <= beta < 1.0:
-        raise InputError(f"beta is {beta}; it must lie in [0, 1)")
-    if not 0.0 < gamma <= 1.0:
-        raise InputError(f"gamma is {gamma}; the chain takes one in (0, 1]")
-    fruit = beta * gamma ** (n - 2)
-    rows = np.arange(2 * (n - 1))
-    successor = np.where(rows % 2 == 0, n - 1, rows // 2 + 1)
-    P = sparse.csr_array((np.ones(len(rows)), (rows, successor)), shape=(2 * n, n))
-    r = np.zeros((n, 2))
-    r[: n - 1, 0] = fruit
-    r[n - 2, 1] = 1.0
-    if convention == "published":
-        r[n - 2, 0] = 1.0
-    return FiniteMDP(
-        P, r, gamma=gamma, terminal=[n - 1], J_low=fruit, name=f"chain({n}, beta={beta:g})"
-    )
+
+    name: str
+    home: str | Callable[..., FiniteMDP]
+    horizon: int = 100
+    environment: str | None = None
+    random: bool = False
+    layout: str | None = None
+    foreign: bool = False
+
+    @property
+    def make(self) -> Callable[..., FiniteMDP]:
+        """The function that makes the MDP."""
+        return pkgutil.resolve_name(self.home) if isinstance(self.home, str) else self.home
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """What the domain takes, by name."""
+        return options_of(self.make)
+
+    @property
+    def about(self) -> str:
+        """One line of text."""
+        return first_line(self.make)
+
+    @property
+    def id(self) -> str:
+        """Its name for Gymnasium: jekyllhyde/FourRooms-v0."""
+        return f"{NAMESPACE}{self.name.title().replace('_', '')}-v0"
+
+    def __call__(self, **options: Any) -> FiniteMDP:
+        """The MDP with these options; others than the domain takes are refused."""
+        refuse_others(self.name, options, self.options)
+        return self.make(**options)
+
+    def draw_map(self, **options: Any) -> Any:
+        """The map of the MDP with these options; None where the domain has none."""
+        if self.layout is None:
+            return None
+        layout = pkgutil.resolve_name(self.layout)
+        taken = inspect.signature(layout).parameters
+        return layout(**{name: value for name, value in options.items() if name in taken})
 
 
-def deep_sea(n: int = 10, gamma: float = 0.99, convention: str = "published") -> FiniteMDP:
-    """DeepSea: dive n rows in an n x n sea, one step left (action 0) or right (action 1) per row.
+DOMAINS: Registry[Domain] = Registry("problem")
+for _record in (
+    Domain("chain", "jekyllhyde.mdp.chain:chain"),
+    Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
+    Domain(
+        "four_rooms",
+        "jekyllhyde.mdp.rooms:four_rooms",
+        horizon=90,
+        environment="jekyllhyde.envs.tabular:FourRooms",
+        layout="jekyllhyde.mdp.rooms:layout",
+    ),
+    Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea"),
+):
+    DOMAINS.add(_record.name, _record)
 
-    Going right costs 0.01/n; only going right at every row finds the treasure, worth 1, in the last
-    corner. State row*n + column, and one terminal state. A uniform policy finds it with probability
-    2^-n. J_low is 0, the return of always going left.
+
+def known_domain(name: str) -> Domain | None:
+    """The domain of that name, None where there is none; see `find_domain`."""
+    if references.is_reference(name):
+        return _own_domain(name)
+    ids = {domain.id.removeprefix(NAMESPACE): domain for domain in DOMAINS.values()}
+    return ids.get(name.removeprefix(NAMESPACE)) or DOMAINS.get(name)
+
+
+def find_domain(name: str) -> Domain:
+    """The domain by its name, its Gymnasium id (the namespace may be left out), or "file.py:Name":
+    a function that returns a finite MDP, or a `Domain`, of the user's own.
     """
-    n = check_count(n, "n", 2)
-    check_choice(convention, "convention", CONVENTIONS)
-    row, column = np.divmod(np.arange(n * n), n)
-    states = np.stack([np.maximum(column - 1, 0), np.minimum(column + 1, n - 1)], axis=1)
-    successor = np.where(row[:, None] == n - 1, n * n, (row[:, None] + 1) * n + states)
-    P = sparse.csr_array(
-        (np.ones(2 * n * n), (np.arange(2 * n * n), successor.ravel())),
-        shape=(2 * (n * n + 1), n * n + 1),
-    )
-    r = np.zeros((n * n + 1, 2))
-    r[: n * n, 1] = -0.01 / n
-    r[n * n - 1, 1] += 1.0
-    return FiniteMDP(P, r, gamma=gamma, terminal=[n * n], J_low=0.0, name=f"deep_sea({n})")
+    return known_domain(name) or DOMAINS[name]
 
 
-DOMAINS: dict[str, Callable[..., FiniteMDP]] = {
-    "chain": chain,
-    "garnet": garnet,
-    "four_rooms": four_rooms,
-    "deep_sea": deep_sea,
-}
+def _own_domain(reference: str) -> Domain:
+    thing = references.load("problem", reference)
+    if isinstance(thing, Domain):
+        return thing
+    if not inspect.isfunction(thing):
+        raise InputError(
+            f"problem is {reference!r}; it must be a function that returns a FiniteMDP, or a Domain"
+        )
+    return Domain(thing.__name__, thing, random="seed" in inspect.signature(thing).parameters)
+
+
+def refuse_others(name: str, given: dict[str, Any], allowed: dict[str, Any]) -> None:
+    """Refuse an option that `name` does not take."""
+    for key in given:
+        if key not in allowed:
+            takes = ", ".join(allowed) or "no options"
+            raise InputError(f"{name} does not take {key}; it takes {takes}")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel, reduction
+from jekyllhyde.jit import allocating, kernel, reduction
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, eliminate, reciprocal
 from jekyllhyde.parallel import interruptible
@@ -88,7 +88,7 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
     return structure, model
 
 
-@kernel
+@allocating
 def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
     """Eliminate symbolically, each time the state with the least (predecessors x successors) left;
     fill goes into `pattern`.

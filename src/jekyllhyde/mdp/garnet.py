@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.errors import InputError, check_choice, check_count
-from jekyllhyde.jit import kernel
+from jekyllhyde.jit import allocating, kernel
+from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, factor
 from jekyllhyde.parallel import interruptible
@@ -34,11 +35,22 @@ def garnet(
     convention: str = "published",
     goal: int | None = None,
 ) -> FiniteMDP:
-    """A random MDP; `goal` skips the search, whose cost grows as n_states squared. J_low is the
-    uniform policy's return.
+    """A random MDP, a garnet, with the goal that is hardest to reach.
+
+    Parameters
+    ----------
+    n_states : |S|, the number of states.
+    n_actions : |A|, the number of actions.
+    connectivity : successors per state and action.
+    gamma : discount.
+    seed : which random MDP.
+    convention : published (as the figures were made) or paper (the text, literally).
+    goal : the goal state, instead of a search, whose cost grows as n_states squared.
+
+    J_low is the uniform policy's return.
     """
     n = check_count(n_states, "n_states", 2)
-    check_choice(convention, "convention", ("published", "paper"))
+    check_choice(convention, "convention", CONVENTIONS)
     n_actions = check_count(n_actions, "n_actions", 1)
     connectivity = check_count(connectivity, "connectivity", 1)
     seed = check_count(seed, "seed", 0)
@@ -124,7 +136,7 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
     return best_goal
 
 
-@kernel
+@allocating
 def _order(bound: Floats) -> Ints:
     """The order of the bounds; which of equal ones comes first is Numba's choice, and stays so."""
     return np.argsort(bound)

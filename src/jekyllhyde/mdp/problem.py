@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import DOMAINS
+from jekyllhyde.mdp.domains import DOMAINS, Domain, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.gym_import import from_gymnasium
 
 
-def make(name: str, **options: Any) -> FiniteMDP:
-    """The MDP called `name`, built with those options that are not None."""
-    given = {key: value for key, value in options.items() if value is not None}
-    if name in DOMAINS:
-        allowed = inspect.signature(DOMAINS[name]).parameters
-        _refuse_others(name, given, list(allowed))
-        return DOMAINS[name](**given)
-    given.pop("convention", None)
-    if Path(name).exists() or name.endswith(".npz"):
-        _refuse_others(name, given, [])
+def find_problem(name: str) -> Domain:
+    """The domain of that name, or a record like a domain's of a file or of an environment."""
+
+    def load() -> FiniteMDP:
         return FiniteMDP.load(name)
-    if "-v" in name:
-        from jekyllhyde.mdp.gymnasium import from_gymnasium
 
-        _refuse_others(name, given, ["gamma"])
-        return from_gymnasium(name, **given)
+    def read(gamma: float = 0.99) -> FiniteMDP:
+        """Gamma : discount."""
+        return from_gymnasium(name, gamma)
+
+    domain = known_domain(name)
+    if domain is not None:
+        return domain
+    if Path(name).exists() or name.endswith(".npz"):
+        return Domain(name, load)
+    if "-v" in name:
+        return Domain(name, read, foreign=True)
     raise InputError(
-        f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, a Gymnasium id or an existing file"
+        f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
+        "a Gymnasium id or an existing file"
     )
 
 
-def _refuse_others(name: str, given: dict[str, Any], allowed: list[str]) -> None:
-    for key in given:
-        if key not in allowed:
-            takes = ", ".join(a for a in allowed if a != "convention") or "no options"
-            raise InputError(f"{name} does not take {key}; it takes {takes}")
+def make(name: str, **options: Any) -> FiniteMDP:
+    """The MDP called `name`, built with those options that are not None; the convention of one that
+    knows none is left out.
+    """
+    problem = find_problem(name)
+    given = {key: value for key, value in options.items() if value is not None}
+    if "convention" not in problem.options:
+        given.pop("convention", None)
+    return problem(**given)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 
 MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
@@ -80,13 +81,20 @@ def four_rooms(
     slip: float = 0.0,
     convention: str = "published",
 ) -> FiniteMDP:
-    """Four Rooms as a finite MDP; with probability `slip` the move is drawn uniformly instead of
-    taken.
+    """Four Rooms: a grid of four rooms joined by doors, with a fixed goal in the first one.
+
+    Parameters
+    ----------
+    level : where episodes start: 1 anywhere but in the goal, 2 never in the goal's room.
+    size : cells per side, walls included; odd.
+    gamma : discount.
+    slip : probability that a move is drawn uniformly instead of taken.
+    convention : published or paper; both are the same here.
 
     The environment's cut after 90 steps is not part of the model (a cut is not terminal). J_low is
     the uniform policy's return.
     """
-    check_choice(convention, "convention", ("published", "paper"))
+    check_choice(convention, "convention", CONVENTIONS)
     if not 0.0 <= slip <= 1.0:
         raise InputError(f"slip is {slip}; it must lie in [0, 1]")
     plan = layout(level, size)

@@ -1,73 +1,161 @@
-"""Critics, one sample at a time: Jekyll's q of his own policy, Hyde's q of the exploration bonus,
-and the MLE critic.
+"""Jekyll's critic, by type (line 11 of Algorithm 3): the value of s' that a sample's target takes.
 
-    Jekyll   q(s,a)  <- q(s,a)  + eta_c (r + nu b(s,a) + discount sum_a' pi(a'|s') q(s',a') - q(s,a))      expected SARSA
-                        the same with max_a' q(s',a')                                                      Q-learning
-    Hyde     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
-    MLE      q = r^ + gamma P^ v with v exact for pi in the empirical model (r^, P^); q0 where (s,a) was never tried
+    q(s,a) <- q(s,a) + eta_c (r + discount value(s') + bonus(s,a) - q(s,a))
 
-The bonus b is sqrt(log(trajectories + 1) / (n(s,a) + 0.001)) (published: ucb) or 1 / sqrt(n(s,a))
-(paper: count). Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row = s
-A, width = A. Such places are unsigned, so that the compiler need not think of negative ones.
+    expected_sarsa   value(s') = sum_a' pi(a'|s') q(s',a')
+    current          the same, on the transition under way instead of the sample drawn
+    q_learning       value(s') = max_a' q(s',a')
+    mle              q = r^ + gamma P^ v, v exact for pi in the empirical model (r^, P^); q0 where
+                     (s,a) was never tried
+
+A critic of one's own is a NamedTuple with `next_value(self, tables, row)`, row being the place of
+s' in tables.pi and tables.q: critic="file.py:Mine".
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from jekyllhyde.jit import kernel, phase
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
-from jekyllhyde.tabular.arrays import ONE, Edges, Place, Scratch, Tables, Trace
+from jekyllhyde.registry import Choices
+from jekyllhyde.tabular.bonuses import Ucb, bonus_value
+from jekyllhyde.tabular.known_model import Model, Scratch
+from jekyllhyde.tabular.records import (
+    Edges,
+    Place,
+    Tables,
+    Transition,
+    expected_value,
+    greedy_value,
+    transition,
+)
 
+CRITICS = Choices("critic")
 LARGEST = 1e300
+next_value = by_type("next_value")
 
 
-@phase
-def expected_value(pi: Floats, q: Floats, row: Place, width: Place) -> float:
-    """v(s) = sum_a pi(a|s) q(s, a)."""
-    v = 0.0
-    for i in range(row, row + width):
-        v += pi[i] * q[i]
-    return v
+class Plain(NamedTuple):
+    """The reward as it is."""
+
+    def with_bonus(self, target: float, visits: np.int64, log_count: float) -> float:
+        return target
 
 
-@phase
-def greedy_value(q: Floats, row: Place, width: Place) -> float:
-    """max_a q(s, a)."""
-    best = q[row]
-    for i in range(row + ONE, row + width):
-        best = max(best, q[i])
-    return best
+class Curious(NamedTuple):
+    """The reward and nu times the UCB bonus, the baseline of the paper's Figure 2."""
+
+    nu: float
+
+    def with_bonus(self, target: float, visits: np.int64, log_count: float) -> float:
+        return target + self.nu * bonus_value(Ucb(), visits, log_count)
 
 
-@phase
-def ucb(visits: np.int64, log_count: float) -> float:
-    """The published bonus; its guard keeps it finite where visits = 0."""
-    return float(np.sqrt(log_count / (visits + 0.001)))
+with_bonus = by_type("with_bonus")
+
+
+class TemporalDifference(NamedTuple):
+    """A critic that learns from samples: `rule` gives the value of s', `reward` may add a bonus."""
+
+    rule: Any
+    eta: float
+    reward: Any
+
+    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+        """Nothing."""
+
+    def learn_critic(
+        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
+    ) -> bool:
+        q, pair = tables.q, sample.pair
+        target = sample.r + sample.discount * next_value(self.rule, tables, sample.next)
+        target = with_bonus(self.reward, target, tables.n[pair], log_count)
+        q[pair] += self.eta * (target - q[pair])
+        return abs(q[pair]) < LARGEST
+
+
+@CRITICS.register
+class ExpectedSarsa(NamedTuple):
+    """The value of s' under Jekyll's policy."""
+
+    def next_value(self, tables: Tables, row: Place) -> float:
+        return expected_value(tables, row)
+
+
+@CRITICS.register
+class QLearning(NamedTuple):
+    """The value of the best action."""
+
+    def next_value(self, tables: Tables, row: Place) -> float:
+        return greedy_value(tables.q, row, tables.width)
+
+
+@CRITICS.register
+class Current(NamedTuple):
+    """Expected SARSA on the transition under way, whatever was drawn."""
+
+    def next_value(self, tables: Tables, row: Place) -> float:
+        return expected_value(tables, row)
+
+
+class UnderWayDifference(NamedTuple):
+    """A critic that learns from the transition under way instead of the sample drawn."""
+
+    learned: TemporalDifference
+
+    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+        """Nothing."""
+
+    def learn_critic(
+        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
+    ) -> bool:
+        return bool(learn_from(self.learned, tables, edges, transition(edges, e), e, log_count))
+
+
+learn_from = by_type("learn_critic")
+
+
+@CRITICS.register
+class Mle(NamedTuple):
+    """Exact values in the empirical model, solved every `every` steps; needs a known MDP."""
+
+    every: int = 1
+    q0: float = 0.0
+
+    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+        if t % self.every == 0:
+            fit_model(world.model, world.scratch, edges, tables, world.pi, self.q0)
+
+    def learn_critic(
+        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
+    ) -> bool:
+        return True
 
 
 @kernel
 def fit_model(
-    tables: Tables, edges: Edges, trace: Trace, scratch: Scratch, gamma: float, q0: float
+    model: Model, scratch: Scratch, edges: Edges, tables: Tables, pi: Any, q0: float
 ) -> None:
-    """The MLE critic: overwrite q with the exact values of pi in the empirical model."""
-    pi, q, n, P, v = tables.pi, tables.q, tables.n, scratch.P, scratch.v
-    n_states, n_actions = q.shape
+    """The MLE critic; pi [S, A] is the same memory as tables.pi."""
+    q, n, P, v, gamma = tables.q, tables.n, scratch.P, scratch.v, model.gamma
+    n_states, n_actions = pi.shape
     for s in range(n_states):
         v[s] = 0.0
         for a in range(n_actions):
-            begin, end = trace.indptr[s * n_actions + a], trace.indptr[s * n_actions + a + 1]
-            q[s, a] = 0.0 if n[s, a] > 0 else q0
+            pair = s * n_actions + a
+            begin, end = model.indptr[pair], model.indptr[pair + 1]
+            q[pair] = 0.0 if n[pair] > 0 else q0
             for e in range(begin, end):
-                P[e] = edges.seen[e] / n[s, a] if n[s, a] > 0 else 0.0
-                q[s, a] += P[e] * edges.r[e]
+                P[e] = edges.seen[e] / n[pair] if n[pair] > 0 else 0.0
+                q[pair] += P[e] * edges.r[e]
             if end > begin:
-                v[s] += pi[s, a] * q[s, a]
-    fill_system(scratch.M, trace.indptr, trace.indices, P, pi, gamma)
+                v[s] += pi[s, a] * q[pair]
+    fill_system(scratch.M, model.indptr, model.indices, P, pi, gamma)
     factor(scratch.M, scratch.inverse, v)
     back_substitute(scratch.M, scratch.inverse, v)
-    for s in range(n_states):
-        for a in range(n_actions):
-            for e in range(trace.indptr[s * n_actions + a], trace.indptr[s * n_actions + a + 1]):
-                q[s, a] += gamma * P[e] * v[trace.indices[e]]
+    for pair in range(n_states * n_actions):
+        for e in range(model.indptr[pair], model.indptr[pair + 1]):
+            q[pair] += gamma * P[e] * v[np.uint64(model.indices[e])]

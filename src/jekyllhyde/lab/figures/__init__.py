@@ -1,46 +1,18 @@
-"""The paper's finite-MDP figures, one package each: what is run, how it is shown, and what the
-paper says about it.
+"""The paper's figures, one module each: what is run, how it is shown, and what the paper says about
+it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
+from importlib import import_module
 
-from jekyllhyde.lab.figures import (
-    figure02,
-    figure03,
-    figure05,
-    figure06,
-    figure07,
-    figure08,
-    figure09,
-    figure10,
-    figure11,
-    figure12,
-    figure13,
-    figure14,
-    figure15,
-    figure16,
-)
 from jekyllhyde.lab.panel import Panel
 
-FIGURES = (
-    figure02,
-    figure03,
-    figure05,
-    figure06,
-    figure07,
-    figure08,
-    figure09,
-    figure10,
-    figure11,
-    figure12,
-    figure13,
-    figure14,
-    figure15,
-    figure16,
-)
-PANELS: dict[str, Panel] = {panel.name: panel for figure in FIGURES for panel in figure.PANELS}
+FIGURES = (2, 3, *range(5, 17))  # 1 and 4 are drawings
+PANELS: dict[str, Panel] = {
+    panel.name: panel
+    for number in FIGURES
+    for panel in import_module(f"{__name__}.figure{number:02}").PANELS
+}
 
 
 def in_small(panel: Panel) -> Panel:
@@ -49,15 +21,4 @@ def in_small(panel: Panel) -> Panel:
 
     Networks take long to compile, so there is only one of the deep agents.
     """
-    experiment = panel.experiment
-    if experiment.method == "deep":
-        return replace(
-            panel,
-            experiment=replace(
-                experiment.scaled(runs=2, length=0.04), series=experiment.series[1:2]
-            ),
-        )
-    length = 1.0 if experiment.method == "plan" and panel.kind == "time" else 0.005
-    return replace(
-        panel, experiment=experiment.scaled(runs=min(2, experiment.runs), points=3, length=length)
-    )
+    return replace(panel, experiment=panel.experiment.in_small(panel.kind))

@@ -1,15 +1,15 @@
 """Figures 1 and 4: the chain and Four Rooms, drawn from the domains themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from jekyllhyde.lab.draw import BLUE, RED, new_figure
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.rooms import layout
+from jekyllhyde.plotting import BLUE, RED, new_figure, save_figure
+
+SMALL = {"ha": "center", "fontsize": "small"}
 
 
 def draw_chain(*paths: Path, n: int = 6) -> None:
@@ -17,95 +17,51 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
     those of `chain(n)`.
     """
     mdp = chain(n, convention="paper")
-    figure = new_figure(6.8, 2.3)
-    axes = figure.subplots()
+    figure, (axes,) = new_figure(size=(6.8, 2.3))
     place = {s: (1.6 * s, 0.0) for s in range(n - 1)} | {n - 1: (1.6 * (n - 2) / 2, -1.9)}
     for s, (x, y) in place.items():
-        axes.scatter(
-            x,
-            y,
-            s=480,
-            facecolor="0.9" if s == n - 1 else "white",
-            edgecolor="black",
-            linewidth=1.1,
-            zorder=3,
-        )
-        axes.text(
-            x,
-            y,
-            "end" if s == n - 1 else f"$s_{{{s}}}$",
-            ha="center",
-            va="center",
-            zorder=4,
-            fontsize="small",
-        )
-    for s in range(n - 1):
-        for a, colour in ((0, RED), (1, BLUE)):
-            row = mdp.P[[s * 2 + a]]
-            target, reward = int(row.indices[0]), mdp.r[s, a]
-            bend = -0.25 if (s, a) == (n - 2, 1) else 0.0
-            axes.annotate(
-                "",
-                place[target],
-                place[s],
-                zorder=2,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": colour,
-                    "shrinkA": 12,
-                    "shrinkB": 12,
-                    "connectionstyle": f"arc3,rad={bend}",
-                },
-            )
-            if a == 1:
-                middle = (np.array(place[s]) + np.array(place[target])) / 2
-                shift = (1.05, -0.45) if target == n - 1 else (0.0, 0.16)
-                axes.text(
-                    *(middle + shift),
-                    f"$a_2$: {reward:g}",
-                    ha="center",
-                    fontsize="small",
-                    color=colour,
-                )
+        face, name = ("0.9", "end") if s == n - 1 else ("white", f"$s_{{{s}}}$")
+        axes.scatter(x, y, s=480, facecolor=face, edgecolor="black", linewidth=1.1, zorder=3)
+        axes.text(x, y, name, va="center", zorder=4, **SMALL)
+    for s, a in np.ndindex(n - 1, 2):
+        target, colour = int(mdp.P[[s * 2 + a]].indices[0]), (RED, BLUE)[a]
+        style = {
+            "arrowstyle": "-|>",
+            "color": colour,
+            "shrinkA": 12,
+            "shrinkB": 12,
+            "connectionstyle": f"arc3,rad={-0.25 if (s, a) == (n - 2, 1) else 0.0}",
+        }
+        axes.annotate("", place[target], place[s], zorder=2, arrowprops=style)
+        if a == 1:
+            shift = (1.05, -0.45) if target == n - 1 else (0.0, 0.16)
+            middle = np.mean([place[s], place[target]], axis=0)
+            axes.text(*(middle + shift), f"$a_2$: {mdp.r[s, a]:g}", color=colour, **SMALL)
     axes.text(-0.55, -1.15, r"$a_1$: $\beta\gamma^{{|S|-2}}$", color=RED, fontsize="small")
-    axes.set_xlim(-0.8, place[n - 2][0] + 0.8)
-    axes.set_ylim(-2.4, 0.6)
-    axes.set_aspect("equal")
+    axes.set(xlim=(-0.8, place[n - 2][0] + 0.8), ylim=(-2.4, 0.6), aspect="equal")
     axes.axis("off")
-    for path in paths:
-        figure.savefig(path)
+    save_figure(figure, *paths)
 
 
 def draw_rooms(*paths: Path) -> None:
     """Four Rooms: walls, doors and goal, and how likely each cell is to be the start, on levels 1
     and 2.
     """
-    figure = new_figure(6.8, 3.3)
-    for level, axes in enumerate(figure.subplots(1, 2), start=1):
+    figure, sides = new_figure(2, (6.8, 3.3))
+    for level, axes in enumerate(sides, start=1):
         plan = layout(level)
         start = np.full(plan.free.shape, np.nan)
         start[plan.free] = np.where(plan.p0 > 0, 1000 * plan.p0, np.nan)
         shades = axes.imshow(start, cmap="Blues", vmin=0, vmax=14)
         axes.imshow(np.ma.masked_where(plan.free, ~plan.free), cmap="Greys", vmin=0, vmax=1.6)
         row, column = plan.cell[plan.goal]
-        axes.text(
-            column,
-            row,
-            "G",
-            ha="center",
-            va="center",
-            fontsize="small",
-            color=RED,
-            fontweight="bold",
-        )
+        axes.text(column, row, "G", va="center", color=RED, fontweight="bold", **SMALL)
         axes.set_title(f"level {level}", fontsize="small")
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xticks=[], yticks=[])
     figure.colorbar(
         shades, ax=figure.axes, shrink=0.8, label="probability of the start, in thousandths"
     )
-    for path in paths:
-        figure.savefig(path)
+    save_figure(figure, *paths)
 
 
 DRAWINGS: dict[str, Callable[..., None]] = {"1": draw_chain, "4": draw_rooms}

@@ -6,8 +6,6 @@ recommend it. The score is that of ten greedy episodes after every ten of traini
 `3b-exact` show the exact score of the same greedy policies.
 """
 
-from __future__ import annotations
-
 from jekyllhyde.lab.figures.figure03.claims import CLAIMS
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment

@@ -4,150 +4,131 @@ The best score is 89.14 on level 1 and 88.83 on level 2 (the paper says 90, the 
 without the steps to it); a policy has converged to it within half a point, exactly scored.
 """
 
-from __future__ import annotations
-
-from jekyllhyde.lab.panel import Claim, Curves, Outcome
-from jekyllhyde.lab.verdicts import (
-    Test,
-    above,
-    below,
+from jekyllhyde.lab.claim_tests import (
+    FIRST_ONLY,
+    Measured,
+    Row,
+    against,
     claims,
-    crossing,
-    every,
-    gain,
-    mean,
-    means,
-    outcome,
-    runs_of,
-    say,
+    compare,
+    each,
+    each_pair,
+    in_runs,
+    show,
     untestable,
 )
+from jekyllhyde.lab.estimates import LAST, crossing, ends_above, gain, mean, values_at
+from jekyllhyde.lab.panel import Claim, Curves
+from jekyllhyde.lab.verdicts import above, below, every
 
-BASELINES = ("DDQN", "SAC", "DDQN+RND", "SAC+RND")
+JH, PAPER, RECOMMENDED = "jh", "jh-paper", "jh-recommended"
+BASELINES = ("ddqn", "sac", "ddqn+rnd", "sac+rnd")
 BEST = {"3a": 89.14, "3b": 88.83}
 NEAR = 0.5
 EPISODES = 500
 
 
-def _best(curves: Curves) -> float:
-    return BEST[curves.panel.name[:2]]
+def _converged(curves: Curves, tag: str, level: float) -> float:
+    return float(ends_above(curves, tag, level).mean())
 
 
-def _shares(curves: Curves, *labels: str) -> dict[str, float]:
-    return {
-        label: float((runs_of(curves, label)[0][:, -1] > _best(curves) - NEAR).mean())
-        for label in labels
-    }
-
-
-def _reaches(curves: Curves) -> Outcome:
-    found = means(curves, ("J&H", "J&H recommended"))
-    half = {
-        label: float(crossing(curves, label, _best(curves) - 2).mean())
-        for label in ("J&H", "J&H recommended")
-    }
-    measured = f"mean score at the end: {say(found)} of {_best(curves):g}; episodes until a run is within 2 points: {say(half)}"
-    return outcome(curves, [above(found["J&H"], _best(curves) - 2)], measured)
-
-
-def _worse(curves: Curves) -> Outcome:
-    gaps = {label: gain(curves, "J&H", label) for label in BASELINES}
-    return outcome(
-        curves,
-        [above(gap, 0.0) for gap in gaps.values()],
-        f"J&H's mean score at the end less that of {say(gaps)}",
-    )
-
-
-def _fail(curves: Curves) -> Outcome:
-    runs = {label: runs_of(curves, label)[0][:, -1] < _best(curves) - NEAR for label in BASELINES}
-    shares = _shares(curves, *BASELINES, "J&H", "J&H recommended")
-    return outcome(
-        curves,
-        [every(curves, flags) for flags in runs.values()],
-        f"share of seeds within {NEAR} of the optimum: {say(shares)}",
-    )
-
-
-def _converges(curves: Curves) -> Outcome:
-    flags = runs_of(curves, "J&H")[0][:, -1] > _best(curves) - NEAR
-    shares = _shares(curves, "J&H", "J&H paper", "J&H recommended")
-    return outcome(
-        curves,
-        [every(curves, flags)],
-        f"share of seeds within {NEAR} of the optimum: {say(shares)}",
-    )
-
-
-def _bonus(curves: Curves) -> Outcome:
-    gains = {label: gain(curves, f"{label}+RND", label) for label in ("DDQN", "SAC")}
-    return outcome(
-        curves,
-        [above(one, 0.0) for one in gains.values()],
-        f"gain of the mean score at the end by RND: {say(gains)}",
-    )
-
-
-def _sac(curves: Curves) -> Outcome:
-    gains = {f"SAC{bonus}": gain(curves, f"SAC{bonus}", f"DDQN{bonus}") for bonus in ("", "+RND")}
-    return outcome(
-        curves,
-        [above(one, 0.0) for one in gains.values()],
-        f"mean score at the end less that of DDQN: {say(gains)}",
-    )
-
-
-def _variance(curves: Curves) -> Outcome:
-    spread = curves.samples["J&H"].std(axis=0)
+def _variance(curves: Curves) -> Measured:
+    spread = curves.samples[JH].std(axis=0)
     largest, last = float(spread.max()), float(spread[-1])
-    measured = f"largest standard deviation over seeds {largest:.3g} at episode {curves.x[spread.argmax()]:g}, {last:.3g} at the end"
-    return outcome(curves, [largest > 10, largest > 2 * last], measured)  # high, and temporary
-
-
-def _stuck(curves: Curves) -> Outcome:
-    found = {label: mean(curves, label) for label in BASELINES}
-    return outcome(
-        curves,
-        [below(one, _best(curves) - 2) for one in found.values()],
-        f"mean score at the end: {say(found)}",
+    measured = (
+        f"largest standard deviation over seeds {largest:.3g} "
+        f"at episode {curves.x[spread.argmax()]:g}, {last:.3g} at the end"
     )
+    return [largest > 10, largest > 2 * last], measured  # high, and temporary
 
 
-def _level(panel: str) -> tuple[Claim, ...]:
-    entries: list[tuple[str, str, Test]] = [
-        (f"{panel}-reaches", "J&H reaches the maximal score quite fast.", _reaches),
-        (f"{panel}-worse", "The baselines do not perform as well.", _worse),
-        (f"{panel}-bonus", "Adding an RND bonus increases the baselines' performance.", _bonus),
-        (f"{panel}-sac", "SAC outperforms DDQN overall.", _sac),
-        (f"{panel}-stuck", "The baselines get stuck below the maximum score.", _stuck),
-    ]
-    if panel == "3b":
-        entries.append(
-            (
-                f"{panel}-variance",
-                "Some seeds of J&H take longer: plateaus and a temporary high variance.",
-                _variance,
-            )
-        )
-    return claims(EPISODES, *entries)
-
-
-def _exact(panel: str) -> tuple[Claim, ...]:
+def _scores(panel: str, *more: Row) -> tuple[Claim, ...]:
+    best = BEST[panel]
     return claims(
         EPISODES,
-        (f"{panel}-converges", "J&H converges to optimality.", _converges),
-        (f"{panel}-fail", "The baselines fail to converge to the optimal policy.", _fail),
         (
-            f"{panel}-why",
+            f"{panel}-reaches",
+            "J&H reaches the maximal score quite fast.",
+            compare(
+                f"mean score at the end: {{}} of {best:g}",
+                each(mean, (JH, RECOMMENDED)),
+                above,
+                best - 2,
+                deciding=FIRST_ONLY,
+            ),
+            show(
+                "episodes until a run is within 2 points: {}",
+                each(lambda curves, tag: crossing(curves, tag, best - 2).mean(), (JH, RECOMMENDED)),
+            ),
+        ),
+        (
+            f"{panel}-worse",
+            "The baselines do not perform as well.",
+            compare(
+                "J&H's mean score at the end less that of {}",
+                each_pair(gain, against(JH, BASELINES), name="{b}"),
+                above,
+                0.0,
+            ),
+        ),
+        (
+            f"{panel}-bonus",
+            "Adding an RND bonus increases the baselines' performance.",
+            compare(
+                "gain of the mean score at the end by RND: {}",
+                each_pair(gain, (("ddqn+rnd", "ddqn"), ("sac+rnd", "sac")), name="{b}"),
+                above,
+                0.0,
+            ),
+        ),
+        (
+            f"{panel}-sac",
+            "SAC outperforms DDQN overall.",
+            compare(
+                "mean score at the end less that of DDQN: {}",
+                each_pair(gain, (("sac", "ddqn"), ("sac+rnd", "ddqn+rnd")), name="{a}"),
+                above,
+                0.0,
+            ),
+        ),
+        (
+            f"{panel}-stuck",
+            "The baselines get stuck below the maximum score.",
+            compare("mean score at the end: {}", each(mean, BASELINES), below, best - 2),
+        ),
+        *more,
+    )
+
+
+def _convergence(panel: str) -> tuple[Claim, ...]:
+    level = BEST[panel] - NEAR
+    text = f"share of seeds within {NEAR} of the optimum: {{}}"
+    return claims(
+        EPISODES,
+        (
+            f"{panel}-exact-converges",
+            "J&H converges to optimality.",
+            in_runs(every, ends_above, (JH,), level),
+            show(text, each(_converged, (JH, PAPER, RECOMMENDED), level)),
+        ),
+        (
+            f"{panel}-exact-fail",
+            "The baselines fail to converge to the optimal policy.",
+            in_runs(every, lambda curves, tag: values_at(curves, LAST, tag)[0] < level, BASELINES),
+            show(text, each(_converged, (*BASELINES, JH, RECOMMENDED), level)),
+        ),
+        (
+            f"{panel}-exact-why",
             "It is the mixture of exploration and exploitation that holds the baselines back.",
             untestable("it gives a cause; scores alone do not show it"),
         ),
     )
 
 
+_PLATEAUS = "Some seeds of J&H take longer: plateaus and a temporary high variance."
 CLAIMS = {
-    "3a": _level("3a"),
-    "3b": _level("3b"),
-    "3a-exact": _exact("3a-exact"),
-    "3b-exact": _exact("3b-exact"),
+    "3a": _scores("3a"),
+    "3b": _scores("3b", ("3b-variance", _PLATEAUS, _variance)),
+    "3a-exact": _convergence("3a"),
+    "3b-exact": _convergence("3b"),
 }

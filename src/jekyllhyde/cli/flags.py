@@ -1,0 +1,103 @@
+"""Flags made from options: a command has those of the problem and of the agent that it is given.
+
+The values shown as defaults are those in force; a flag that was not given has no value, so that
+what a convention or a configuration chooses stays its own choice. A name that several groups have
+is one flag, for all of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from jekyllhyde.errors import InputError
+from jekyllhyde.options import Option
+from jekyllhyde.registry import class_name
+
+Options = Mapping[str, Option]
+
+
+@dataclasses.dataclass(frozen=True)
+class ProblemCommand:
+    """What the commands on a problem share."""
+
+    problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
+    """A domain (jh list), one of your own, file.py:name, a Gymnasium id such as Taxi-v4, or a file
+    written by FiniteMDP.save.
+    """
+    out: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: none)")] = None
+    """Folder for a Parquet table, a picture, and what else the command writes."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+
+
+def value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """The value of a flag among the arguments, None where it is not given."""
+    words = [word for argument in arguments for word in argument.split("=", 1)]
+    return dict(zip(words, [*words[1:], ""], strict=True)).get(f"--{flag}")
+
+
+def first_argument(command: str, arguments: Sequence[str]) -> str | None:
+    """The problem, which comes first; None where there is none, or only help is asked for."""
+    if arguments and not arguments[0].startswith("-"):
+        return arguments[0]
+    if not arguments or {"-h", "--help"} & set(arguments):
+        return None
+    raise InputError(
+        f"{arguments[0]} stands where the problem should; it comes first, "
+        f"as in: jh {command} chain {' '.join(arguments[:2])}"
+    )
+
+
+def with_flags(command: type, groups: Mapping[str, Options]) -> Any:
+    """The command with groups of flags by their titles."""
+    taken = {field.name for field in dataclasses.fields(command)}
+    added: list[tuple[str, Any, Any]] = []
+    for title, options in groups.items():
+        flags = [_flag(option) for name, option in options.items() if name not in taken]
+        group: Any = dataclasses.make_dataclass("Flags", flags, frozen=True)
+        kind = Annotated[group, tyro.conf.arg(name=title)]
+        added.append((f"flags_{len(added)}", kind, dataclasses.field(default_factory=group)))
+        taken |= set(options)
+    made = dataclasses.make_dataclass(command.__name__, added, bases=(command,), frozen=True)
+    made.__doc__ = command.__doc__
+    return made
+
+
+def given(command: Any) -> dict[str, Any]:
+    """The values of all flags that were given, by name."""
+    groups = [group for name, group in vars(command).items() if name.startswith("flags_")]
+    return {
+        flag.name: value
+        for group in groups
+        for flag in dataclasses.fields(group)
+        if (value := getattr(group, flag.name)) != flag.default
+    }
+
+
+def shown(value: Any) -> str:
+    """A default as the help says it; a record by its name."""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    is_plain = isinstance(value, (str, int, float))
+    return str(value) if is_plain else "none" if value is None else class_name(type(value))
+
+
+def _flag(option: Option) -> tuple[str, Any, Any]:
+    """The flag's field: a switch for true or false, else a value that is None where not given."""
+    if isinstance(option.default, bool):
+        return option.name, Annotated[bool, tyro.conf.arg(help=option.about)], option.default
+    lists = [kind for kind in option.kinds if typing.get_origin(kind) is tuple]
+    kind: Any = [*lists, *(one for one in (str, float, int) if one in option.kinds), str][0]
+    (word,) = typing.get_args(kind)[:1] or [kind]
+    about = tyro.conf.arg(
+        help=option.about,
+        help_behavior_hint=f"(default: {shown(option.default)})",
+        metavar=word.__name__.upper() + " ..." * len(lists),
+    )
+    return option.name, Annotated[kind | None, about], None

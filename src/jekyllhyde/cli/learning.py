@@ -1,0 +1,257 @@
+"""The three ways in which `jh train` learns; their keywords are flags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium.spaces import Discrete
+
+from jekyllhyde import intervals
+from jekyllhyde.agent import AGENTS, AgentRecord
+from jekyllhyde.cli.learners import make_agent, settings_of
+from jekyllhyde.cli.show import Progress
+from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.mdp.domains import Domain
+from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.mdp.gym_import import make_environment
+from jekyllhyde.tabular import train_files
+
+LAST = 100  # episodes whose mean return is shown
+CORE_RATE = 1000.0  # steps per second of J&H on one core, and on an H200 by number of runs
+GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
+
+
+class Task(NamedTuple):
+    """What is learned: the problem with its options, and by whom, with hers; `announce` is called
+    when all is checked, before the work begins.
+    """
+
+    domain: Domain
+    options: dict[str, Any]
+    record: AgentRecord
+    settings: dict[str, Any]
+    seed: int
+    announce: Callable[[], None]
+
+    def mdp(self, seed: int) -> FiniteMDP:
+        """The model; of a random domain, the one with this seed."""
+        return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
+
+
+class Outcome(NamedTuple):
+    """What came of it: rows of the table, what is said below it, and how it is written."""
+
+    runs: int
+    measured: list[dict[str, Any]]
+    work: str
+    settings: dict[str, Any]
+    write: Callable[[Path], list[str]]
+    failures: dict[int, str]
+    note: str = ""
+
+
+def choose_way(record: AgentRecord, domain: Domain) -> Callable[..., Outcome]:
+    """Known models are learned as such, by the agents that can."""
+    if domain.foreign or not (record.tabular or record.name in AGENTS):
+        return learn_step_by_step
+    return learn_on_model if record.tabular else train_in_one_call
+
+
+def has_finite_spaces(domain: Domain) -> bool:
+    """Whether observations and actions are Discrete."""
+    if not domain.foreign:
+        return True
+    env = make_environment(domain.name)
+    env.close()
+    return all(isinstance(one, Discrete) for one in (env.observation_space, env.action_space))
+
+
+def learn_on_model(
+    task: Task,
+    trajectories: int = 10_000,
+    runs: int = 10,
+    target: float | None = None,
+    mdps: int = 1,
+    mdp_seed: int = 0,
+) -> Outcome:
+    """Tables on a known model, all runs at once, evaluated exactly.
+
+    trajectories : trajectories per run.
+    runs : independent runs, on each MDP.
+    target : stop a run once its normalized return exceeds this.
+    mdps : random MDPs, with the seeds mdp-seed, mdp-seed + 1, ...
+    mdp_seed : which random MDP.
+    """
+    from jekyllhyde.tabular.learn import learn
+
+    agent = make_agent(task.record, None, task.seed, task.settings)
+    problems = [task.mdp(mdp_seed + i) for i in range(mdps)]
+    task.announce()
+    with Progress(mdps * runs * trajectories, task.domain.name) as bar:
+        result = learn(
+            problems,
+            agent,
+            trajectories=trajectories,
+            runs=runs,
+            seed=task.seed,
+            target=target,
+            progress=bar,
+        )
+    measured = [row(f"J_norm {name}", result.known(name)[:, -1]) for name in ("global", "jekyll")]
+    if target is not None:
+        measured.append(row(f"trajectories to {target:g}", result.time_to(target)))
+        measured.append(row("share censored", result.censored(target)))
+    return Outcome(
+        runs=result.runs,
+        measured=measured,
+        work=f"{int(result.steps.max(axis=1).sum())} steps",
+        settings=settings_of(agent),
+        write=lambda folder: train_files.write(result, folder),
+        failures=result.failures,
+    )
+
+
+def train_in_one_call(
+    task: Task, episodes: int = 500, runs: int = 10, device: str | None = None, mdp_seed: int = 0
+) -> Outcome:
+    """Networks on a known model, all runs in one compiled call, scored exactly.
+
+    episodes : training episodes per run.
+    runs : independent runs.
+    device : cpu or gpu; JAX's own choice by default.
+    mdp_seed : which random MDP.
+    """
+    from jekyllhyde import deep
+    from jekyllhyde.deep import training_files
+
+    mdp = task.mdp(mdp_seed)
+    settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
+    task.announce()
+    with Progress(runs * episodes, task.domain.name) as bar:
+        result = deep.train(
+            mdp,
+            task.record.name,
+            seeds=runs,
+            episodes=episodes,
+            config=deep.configure(task.record.name, **settings),
+            seed=task.seed,
+            device=device,
+            horizon=task.domain.horizon,
+            progress=bar,
+        )
+    solved = result.solved()
+    reached = result.episode[solved.argmax(1)][solved.any(1)]
+    measured = [
+        row("undiscounted score, ten episodes", result.score[:, -1]),
+        row("undiscounted score, exact", result.exact_score[:, -1]),
+        row("undiscounted score of the optimum", result.optimum),
+        row("share of runs within 0.5 of it", solved[:, -1]),
+        row("first there, episodes", reached),
+        row("runs that diverged", result.diverged.sum()),
+    ]
+    return Outcome(
+        runs=runs,
+        measured=measured,
+        work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
+        settings=settings_of(SimpleNamespace(settings=result.config)),
+        write=lambda folder: training_files.write(
+            result, folder, task.domain.draw_map(**task.options)
+        ),
+        failures={},
+        note=device_sentence(result.device, runs),
+    )
+
+
+def learn_step_by_step(
+    task: Task, steps: int = 100_000, runs: int = 10, mdp_seed: int = 0
+) -> Outcome:
+    """One agent per run, step by step on the environment.
+
+    steps : environment steps per run.
+    runs : independent runs.
+    mdp_seed : which random MDP.
+    """
+    domain, mdp = task.domain, None if task.domain.foreign else task.mdp(mdp_seed)
+
+    def learner(run: int) -> Any:
+        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
+        return make_agent(task.record, env, run_seed(task.seed, run), task.settings)
+
+    agent, episodes, J = learner(0), [], []
+    settings = settings_of(agent)
+    model = mdp or _model(domain, settings.get("gamma", 0.99))
+    task.announce()
+    with Progress(runs * steps, domain.name) as bar:
+        for run in range(runs):
+            agent = learner(run) if run else agent
+            agent.learn(steps, progress=bar)
+            episodes.append(agent.episodes)
+            J += [] if model is None else [model.evaluate(greedy(agent, model.n_states)).J]
+    last = [np.mean(one.returns[-LAST:]) if len(one) else np.nan for one in episodes]
+    measured = [row(f"undiscounted return, last {LAST} episodes", last)]
+    if model is not None:
+        measured.append(row("discounted J of the greedy policy", J))
+        measured.append(row("discounted J of the optimum", model.J_star))
+    return Outcome(
+        runs=runs,
+        measured=measured,
+        work=f"{runs * steps} steps",
+        settings=settings,
+        write=lambda folder: train_files.write_episodes(episodes, folder),
+        failures={},
+    )
+
+
+def run_seed(seed: int, run: int) -> int:
+    """The seed of a run, from (seed, run): runs of different seeds do not share it."""
+    return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
+
+
+def _model(domain: Domain, gamma: float) -> FiniteMDP | None:
+    try:
+        return domain(gamma=gamma)
+    except InputError:  # without a model there is no exact value
+        return None
+
+
+def greedy(agent: Any, n_states: int) -> Floats:
+    """The greedy policy of an agent, with a row for the terminal state that the imported model may
+    have added.
+    """
+    states, actions = agent.env.observation_space, agent.env.action_space
+    chosen = [int(agent.predict(int(states.start) + s) - actions.start) for s in range(states.n)]
+    return np.eye(int(actions.n))[chosen + [0] * (n_states - len(chosen))]
+
+
+def row(quantity: str, values: Any) -> dict[str, Any]:
+    """A line of the table: a number; the share of flags, with its exact interval; or the mean of
+    runs with its bootstrap interval, which one run alone has not.
+    """
+    samples = np.asarray(values)
+    is_flags = samples.dtype == bool
+    numbers: dict[str, Any] = dict.fromkeys(("mean", "lo", "hi", "median"))
+    if samples.size > 1:
+        ends = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
+        numbers |= dict(zip(numbers, map(float, ends), strict=False))
+    elif samples.size == 1:
+        numbers["mean"] = float(samples.mean())
+    if samples.size and samples.ndim and not is_flags:
+        numbers["median"] = float(np.median(samples))
+    return {"quantity": quantity, **numbers}
+
+
+def device_sentence(used: str, runs: int) -> str:
+    """Which device ran, and which kind is the faster for so many runs, by what was measured once
+    (benchmarks/deep_study.py).
+    """
+    cores = min(runs, os.cpu_count() or 1)
+    gpu = np.interp(np.log(runs), np.log(list(GPU_RATES)), list(GPU_RATES.values()))
+    ratio = gpu / (CORE_RATE * cores)
+    faster = f"is about {ratio:.0f} times as fast as" if ratio > 1.5 else "is no faster than"
+    return f"device: {used}; for {runs} runs an H200 GPU {faster} {cores} CPU cores"

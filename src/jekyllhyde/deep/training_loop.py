@@ -1,0 +1,244 @@
+"""The compiled training loop: environment, agent and records in one function, for a batch of runs.
+
+All runs of a batch advance together, one environment step each, until every one has had its
+episodes. After every `every`-th episode a run records the agent's policy and critic in all states:
+exact and sampled scores, and everything else that one may ask (entropy, gaps, critic error), come
+from those.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from jekyllhyde.agent import Progress
+from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm
+from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.replay import Transition
+from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
+
+EVALUATION_EPISODES = 10
+SEGMENTS = 20  # how often a long call reports its progress
+
+
+class Inputs(NamedTuple):
+    """What tells the runs of a batch apart, every leaf with a first axis of runs: problem, random
+    key, settings.
+    """
+
+    models: Model
+    keys: Array
+    configs: Any
+
+
+class Records(NamedTuple):
+    """What a run writes down at its evaluations.
+
+    pi, q [E, S, A]; step [E] environment steps so far; arrivals [E, 2, S] how often each
+    personality has entered each state.
+    """
+
+    pi: Array
+    q: Array
+    step: Array
+    arrivals: Array
+
+
+class Carry(NamedTuple):
+    """The runs in flight, every leaf with a first axis of runs; `final` are the networks after the
+    last episode asked for.
+    """
+
+    agent: Any
+    env: EnvState
+    key: Array
+    arrivals: Array
+    records: Records
+    final: Any
+
+
+class Programs(NamedTuple):
+    """The compiled loop for one batch.
+
+    start(models, keys, configs) -> carry; run(models, carry, configs, until) -> carry;
+    score(models, pi, keys) of all runs.
+    """
+
+    start: Any
+    run: Any
+    score: Any
+
+
+def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> Programs:
+    """Compile the loop for `inputs`, or for one run of them on a CPU; also from a thread of its
+    own, beside others.
+    """
+    first = _take(inputs, _groups(inputs)[0])
+    start = _start.lower(*first, agent, n_evaluations).compile()
+    carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), *first)
+    run = _run.lower(first.models, carry, first.configs, jnp.int32(0), agent, every).compile()
+    pi = jnp.zeros((*inputs.keys.shape, *carry.records.pi.shape[1:]))
+    return Programs(start, run, _scores.lower(inputs.models, pi, inputs.keys).compile())
+
+
+def run_all(
+    programs: Programs,
+    inputs: Inputs,
+    n_evaluations: int,
+    every: int,
+    progress: Progress | None = None,
+) -> tuple[Records, Array, Array, Any]:
+    """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis
+    runs.
+
+    A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs
+    are spread over threads, and none depends, to the last bit, on how many others there are.
+    """
+    groups = _groups(inputs)
+    n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
+    ends = [n_evaluations * every * i // n_segments for i in range(n_segments + 1)]
+
+    def run_group(runs: slice) -> tuple[Records, Any]:
+        own = _take(inputs, runs)
+        carry = programs.start(*own)
+        for before, until in pairwise(ends):
+            carry = programs.run(own.models, carry, own.configs, jnp.int32(until))
+            carry.agent.t.block_until_ready()
+            if progress is not None:
+                progress((until - before) * len(own.keys))
+        return carry.records, carry.final
+
+    with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
+        parts = list(pool.map(run_group, groups))
+    records, final = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
+    return records, *programs.score(inputs.models, records.pi, inputs.keys), final
+
+
+def _groups(inputs: Inputs) -> list[slice]:
+    """Which runs go together: each alone on a CPU, all of them elsewhere."""
+    n_runs = inputs.keys.shape[0]
+    on_cpu = all(device.platform == "cpu" for device in inputs.keys.devices())
+    return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
+
+
+def _take(inputs: Inputs, runs: slice) -> Inputs:
+    taken: Inputs = jax.tree.map(lambda leaf: leaf[runs], inputs)
+    return taken
+
+
+@partial(jax.jit, static_argnames=("agent", "n_evaluations"))
+def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
+    def start_run(model: Model, key: Array, config: Any) -> Carry:
+        S, A = model.n_states, model.n_actions
+        space = Space(S, (), A)
+        agent_key, reset_key, key = jax.random.split(key, 3)
+        state = ALGORITHMS[agent].init(agent_key, config, space)
+        records = Records(
+            pi=jnp.zeros((n_evaluations, S, A)),
+            q=jnp.zeros((n_evaluations, S, A)),
+            step=jnp.zeros(n_evaluations, jnp.int32),
+            arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
+        )
+        return Carry(
+            state,
+            reset(model, reset_key),
+            key,
+            jnp.zeros((2, S), jnp.int32),
+            records,
+            state.networks,
+        )
+
+    return jax.vmap(start_run)(models, keys, configs)
+
+
+@partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
+def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
+    """Advance all runs until each has had `until` episodes."""
+
+    def body(carry: Carry) -> Carry:
+        carry, ended = jax.vmap(partial(_step, ALGORITHMS[agent]))(models, carry, configs)
+        due = ended & (carry.agent.episodes % every == 0)
+        # the condition is on the batch as a whole, and nothing large goes through it: the steps
+        # between cost nothing
+        record = partial(_record, ALGORITHMS[agent], carry.agent.networks, configs)
+        progress = (carry.agent.t, carry.arrivals)
+        index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
+        records, final = jax.lax.cond(
+            jnp.any(due),
+            record,
+            lambda records, final, *_: (records, final),
+            carry.records,
+            carry.final,
+            index,
+            *progress,
+        )
+        return carry._replace(records=records, final=final)
+
+    return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
+
+
+def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
+    """One environment step of one run, and the update after it."""
+    key, step_key, reset_key = jax.random.split(carry.key, 3)
+    action, state = algorithm.act(carry.agent, config, carry.env.s)
+    after, outcome = step(model, carry.env, action, step_key)
+    ended = outcome.terminated | outcome.truncated
+    discount = 1.0 - outcome.terminated.astype(jnp.float32)
+    arrivals = carry.arrivals.at[state.personality, after.s].add(1)
+    state = algorithm.update(
+        state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended
+    )
+    env: EnvState = jax.tree.map(
+        lambda new, old: jnp.where(ended, new, old), reset(model, reset_key), after
+    )
+    return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
+
+
+def _record(
+    algorithm: Algorithm,
+    networks: Any,
+    configs: Any,
+    records: Records,
+    final: Any,
+    index: Array,
+    t: Array,
+    arrivals: Array,
+) -> tuple[Records, Any]:
+    """Write each run's record at its `index`; one that is out of range, as between evaluations,
+    writes nothing.
+    """
+    n_runs, n_evaluations = records.step.shape
+    pi, q = jax.vmap(
+        lambda n, config: algorithm.tables(n, config, jnp.arange(records.pi.shape[2]))
+    )(networks, configs)
+    values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
+
+    def keep_last(new: Array, old: Array) -> Array:
+        return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+    written = jax.tree.map(
+        lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values
+    )
+    return written, jax.tree.map(keep_last, networks, final)
+
+
+@jax.jit
+def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
+    """Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A]."""
+
+    def score_run(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
+        # 1 tells this stream from the training's, which splits the run's key
+        streams = jax.random.split(
+            jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES)
+        )
+        episodes = jax.vmap(jax.vmap(partial(rollout, model), (None, 0)))(actions, streams)
+        return exact_score(model, actions), jnp.mean(episodes, -1)
+
+    return jax.vmap(score_run)(models, jnp.argmax(pi, -1), keys)

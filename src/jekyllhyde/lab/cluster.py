@@ -1,0 +1,113 @@
+"""Tasks on a Ray cluster, one that is running already or one started here.
+
+Every worker writes to the same store, in a folder that all machines see; only the names of parts
+travel back. A lost worker's task is run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jekyllhyde.errors import InputError, need
+from jekyllhyde.lab.engine import Done, Status, Task, execute
+from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_part import first_line
+from jekyllhyde.parallel import count_threads
+
+RETRIES = 10  # of a task whose worker is lost; one that kills every worker must end some time
+QUEUED = 2  # tasks in flight per core: the next is there when one ends
+
+
+def run_on_ray(
+    tasks: list[Task], folder: Path, address: str | None, workers: int | None, status: Status
+) -> Done:
+    """Run tasks on the cluster at `address` ("auto" for the one on this machine; None starts one
+    with `workers` cores).
+    """
+    need("ray")
+    ray: Any = importlib.import_module("ray")
+    with _connected(ray, address, workers):
+        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
+        place = str(folder.resolve())
+        waiting = iter(tasks)
+        pending: dict[Any, Task] = {}
+        try:
+            while True:
+                cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
+                # On a cluster of others, no more than asked for.
+                room = workers if workers and address else QUEUED * cores
+                for task in itertools.islice(waiting, max(0, room - len(pending))):
+                    pending[remote.remote(task, place)] = task
+                if not pending:
+                    break
+                ready, others = ray.wait(list(pending), num_returns=1, timeout=0.5)
+                if ready and others:
+                    ready += ray.wait(others, num_returns=len(others), timeout=0)[0]
+                for reference in ready:
+                    task = pending.pop(reference)
+                    status.work_done += task.work
+                    yield task, _failed(ray, reference, task)
+                if not ready:
+                    yield None, 0
+        finally:
+            for reference in pending:
+                ray.cancel(reference, force=True)
+
+
+def _work(task: Task, folder: str) -> tuple[str | None, int]:
+    manifest = Path(folder) / "manifest.json"
+    return execute(task, _store(folder, manifest.stat().st_mtime_ns if manifest.exists() else 0))
+
+
+@lru_cache(maxsize=4)
+def _store(folder: str, made: int) -> Store:
+    # Opened once per worker: later tasks need only what is new in its index. `made` tells a store
+    # from one that took its place.
+    return Store.open(folder)
+
+
+def _failed(ray: Any, reference: Any, task: Task) -> int:
+    # How many runs of a task failed; the error of a task that did.
+    lost = ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError
+    try:
+        return int(ray.get(reference)[1])
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+    except (*lost, ray.exceptions.ObjectLostError) as error:
+        more = ", ..." if len(task.blocks) > 3 else ""
+        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + more
+        raise InputError(
+            f"{RETRIES + 1} workers were lost with the same task ({cells}): {first_line(error)}"
+        ) from None
+
+
+@contextlib.contextmanager
+def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[None]:
+    # A connection to the cluster, for as long as it is needed; one that the caller has made is used
+    # and left alone.
+    if ray.is_initialized():
+        yield
+        return
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
+        os.environ.setdefault(name, "0")  # no network, no advice
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    refusal = f"address is {address!r}; no Ray cluster can be reached there"
+    if address is None:
+        options |= {"num_cpus": count_threads(workers), "include_dashboard": False}
+        options["_node_ip_address"] = "127.0.0.1"
+        refusal = "no Ray cluster can be started"
+    try:
+        ray.init(address=address or "local", **options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise InputError(f"{refusal} ({first_line(error)})") from None
+    try:
+        yield
+    finally:
+        ray.shutdown()

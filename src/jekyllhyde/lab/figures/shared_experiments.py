@@ -1,0 +1,174 @@
+"""The series, problems and experiments that several figures share, and the tags of the series that
+their claims compare.
+
+On random MDPs the published on-policy baselines learned from a replay of all transitions, four a
+step, and those with UCB from the transition under way. Both ways are run for both (`batch=1` and
+`batch=4` in the label mark the one that the paper does not show). `eta=4` is the actor's step that
+a division by the batch brings back to 1: only with it are the baselines as fast as published.
+"""
+
+from typing import Any
+
+from jekyllhyde.lab.claim_tests import Row, claims
+from jekyllhyde.lab.panel import Panel
+from jekyllhyde.lab.settings_text import slug
+from jekyllhyde.lab.spec import Experiment
+
+Series = tuple[dict[str, Any], ...]
+
+
+def tags(*groups: Series) -> tuple[str, ...]:
+    """The tags of these series."""
+    return tuple(table.get("tag", slug(table["label"])) for group in groups for table in group)
+
+
+# Exact updates.
+
+PLAN: Series = (
+    {"label": "PG", "density": "pg"},
+    {"label": "undiscounted", "density": "undiscounted"},
+    {"label": "uniform", "density": "uniform"},
+    {"label": "o=0.5", "density": "mixture", "o": 0.5},
+    {"label": "o=0.1", "density": "mixture", "o": 0.1},
+    {"label": "o=10/sqrt(t)", "density": "mixture", "o": "10/sqrt(t)"},
+    {"label": "o=10/t", "density": "mixture", "o": "10/t"},
+)
+PLAN_ENTROPY: Series = tuple(
+    {**table, "label": f"{table['label']} lam=0.1", "lam": 0.1} for table in PLAN[:2]
+)
+PLANNED, PLANNED_ENTROPY = tags(PLAN), tags(PLAN_ENTROPY)
+PLANNED_PLAIN, (UNIFORM, O_HALF, O_TENTH, O_SQRT, O_T) = PLANNED[:2], PLANNED[2:]
+DIRECT = {"parametrization": "direct", "eta": 1.0}
+SOFTMAX = {"parametrization": "softmax", "eta": 10.0}
+
+# Updates from samples.
+
+JEKYLL_HYDE: Series = tuple(
+    {"label": f"J&H eps={epsilon} o={o}", "agent": "jekyll-hyde", "epsilon": epsilon, "o": o}
+    for o in (0.5, "10/sqrt(t)")
+    for epsilon in ("100/t", "10/sqrt(t)")
+)
+ON_POLICY: Series = tuple(
+    {
+        "label": label + (f" lam={lam:g}" if lam else ""),
+        "agent": "on-policy",
+        "density": density,
+        "lam": lam,
+    }
+    for lam in (0.0, 0.01)
+    for label, density in (("PG", "pg"), ("undiscounted", "undiscounted"))
+)
+UCB: Series = tuple(
+    {"label": f"PG nu={nu:g}", "agent": "on-policy", "density": "pg", "nu": nu}
+    for nu in (1.0, 0.1, 0.01)
+)
+REPLAY = {"replay": True, "batch": 4}
+JEKYLL_HYDE_4: Series = tuple({**table, "batch": 4, "hyde_eta": 1.0} for table in JEKYLL_HYDE)
+ON_POLICY_4: Series = tuple({**table, **REPLAY} for table in ON_POLICY)
+ON_POLICY_1: Series = tuple({**table, "label": f"{table['label']} batch=1"} for table in ON_POLICY)
+UNDIVIDED: Series = tuple(
+    {**table, **REPLAY, "eta": 4.0, "label": f"{table['label']} batch=4 eta=4"}
+    for table in ON_POLICY[:2]
+)
+UCB_4: Series = tuple({**table, **REPLAY, "label": f"{table['label']} batch=4"} for table in UCB)
+
+JH, BASELINES = tags(JEKYLL_HYDE), tags(ON_POLICY)
+HALF, DECAYING = JH[:2], JH[2:]  # o=0.5 and o=10/sqrt(t)
+BRIEF, LASTING = JH[::2], JH[1::2]  # exploration: eps=100/t and eps=10/sqrt(t)
+PLAIN, ENTROPY = BASELINES[:2], BASELINES[2:]
+BY_O = tuple(zip(HALF, DECAYING, strict=True))
+BY_ENTROPY = tuple(zip(ENTROPY, PLAIN, strict=True))
+
+# Problems and experiments.
+
+CHAIN = {"name": "chain", "n_states": 10, "beta": 0.8}
+RANDOM = {"name": "garnet", "n_states": 100, "n_actions": 4, "connectivity": 2}
+ON_THE_CHAIN, ON_RANDOM_MDPS = "chain, |S|=10, beta=0.8", "random MDPs, 100 states"
+DEFAULTS = {"eta": 1.0, "eta_c": 0.1, "q0": 0.0}
+SIZES = list(range(3, 26))
+BETAS = {"from": 0.0, "to": 0.99, "step": 0.01}
+
+
+def learning(
+    name: str, problem: dict[str, Any], series: Series, runs: int = 100, **settings: Any
+) -> Experiment:
+    """The return against trajectories, 100,000 by default."""
+    return Experiment(
+        name=name,
+        method="learn",
+        problem=problem,
+        series=series,
+        runs=runs,
+        settings={**DEFAULTS, "trajectories": 100_000, "points": 500, **settings},
+    )
+
+
+def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
+    """Returns against updates or trajectories, and the claims about them."""
+    unit = "updates" if "updates" in experiment.settings else "trajectories"
+    about = claims(experiment.settings[unit], *rows)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
+
+
+def chain_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    title: str = ON_THE_CHAIN,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, and the claims about them."""
+    settings = {"trajectories": 150_000, "target": 0.5, **settings}
+    return _sweep(name, title, CHAIN, series, vary, settings, rows)
+
+
+def random_sweep(
+    name: str,
+    vary: dict[str, Any],
+    *rows: Row,
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    **settings: Any,
+) -> Panel:
+    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each run."""
+    settings = {"trajectories": 120_000, "target": 0.95, **settings}
+    return _sweep(name, ON_RANDOM_MDPS, RANDOM, series, vary, settings, rows)
+
+
+def _sweep(
+    name: str,
+    title: str,
+    problem: dict[str, Any],
+    series: Series,
+    vary: dict[str, Any],
+    settings: dict[str, Any],
+    rows: tuple[Row, ...],
+) -> Panel:
+    ((axis, values),) = vary.items()
+    jekyll = settings.get("target_on") == "jekyll"
+    return Panel(
+        name,
+        title + (", Jekyll" if jekyll else ""),
+        Experiment(
+            name=f"fig{name}",
+            method="learn",
+            problem=problem,
+            series=series,
+            settings={**DEFAULTS, **settings},
+            vary=vary,
+            runs=100,
+        ),
+        "|S|" if axis == "n_states" else axis,
+        "time_jekyll" if jekyll else "time",
+        logx="per_decade" in values,
+        claims=claims(settings["trajectories"], *rows),
+    )
+
+
+chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
+random_curves = learning(
+    "fig2b",
+    RANDOM,
+    JEKYLL_HYDE_4 + ON_POLICY_4 + UCB + ON_POLICY_1 + UCB_4 + UNDIVIDED,
+    runs=200,
+)

@@ -1,0 +1,121 @@
+"""The interactive report: panels, claims, differences and provenance in one HTML file that needs
+nothing else.
+
+This module decides what is shown; `charts` turns a panel into the data of its chart; `report.html`
+is the template of the page, with the script that draws a chart once it comes into view. Names come
+from users: the template escapes whatever it is given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jekyllhyde import __version__
+from jekyllhyde.errors import InputError, need
+from jekyllhyde.files import prepare_folder, write_text
+from jekyllhyde.lab import figures
+from jekyllhyde.lab.charts import STATISTICS, chart
+from jekyllhyde.lab.draw import note, styles
+from jekyllhyde.lab.panel import Curves, judge
+from jekyllhyde.lab.provenance import MAKER, provenance
+from jekyllhyde.lab.store import Store
+
+VERDICTS = ("supported", "partly", "contradicted", "not testable")
+OWN = "Own experiments"
+DASHES = {"solid": "", "dash": "7 4", "dashdot": "7 3 2 3", "dot": "2 3", "longdash": "11 4"}
+
+
+def write_page(
+    curves: Sequence[Curves],
+    path: Path,
+    store: Store,
+    skipped: Mapping[str, Sequence[str]] | None = None,
+) -> Path:
+    """Write the report on these panels to `path`; `skipped` are panels that it lacks, by reason.
+
+    The same panels from the same store give the same file, byte for byte.
+    """
+    need("plot")
+    if not curves:
+        raise InputError("there is no panel to report on; a report needs at least one")
+    prepare_folder(path.parent)
+    write_text(path, _html(curves, store, skipped or {}))
+    return path
+
+
+def differences() -> str:
+    """The differences from the paper as HTML, without the text's own title; empty where the package
+    has no such text.
+    """
+    from jekyllhyde.lab import markdown
+
+    text = files("jekyllhyde.lab") / "differences.md"
+    if not text.is_file():
+        return ""
+    return markdown.html(re.sub(r"\A\s*# .*\n", "", text.read_text(encoding="utf-8")))
+
+
+def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
+    import jinja2
+    from plotly.offline import get_plotlyjs
+
+    from jekyllhyde.lab import markdown
+
+    panels = [_shown(curves) for curves in shown]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for panel in panels:
+        groups.setdefault(panel["group"], []).append(panel)
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    environment.filters |= {
+        "slug": lambda text: re.sub(r"\W+", "-", text.lower()),
+        "commas": "{:,.0f}".format,
+        "inline": markdown.inline,
+    }
+    template = (files("jekyllhyde.lab") / "report.html").read_text(encoding="utf-8")
+    return environment.from_string(template).render(
+        is_paper=list(groups) != [OWN],
+        panels=panels,
+        groups=[
+            (group, _about(group).strip().split("\n\n"), members)
+            for group, members in groups.items()
+        ],
+        verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
+        all_verdicts=VERDICTS,
+        provenance=provenance([curves.panel for curves in shown], store),
+        maker=MAKER,
+        differences=differences(),
+        skipped=skipped,
+        dashes=DASHES,
+        version=__version__,
+        plotly=get_plotlyjs(),
+    )
+
+
+def _about(group: str) -> str:
+    # What is said of a figure: the text of its module.
+    name = f"{figures.__name__}.figure{group.rsplit(maxsplit=1)[-1]:>02}"
+    return group if group == OWN else import_module(name).__doc__ or group
+
+
+def _shown(curves: Curves) -> dict[str, Any]:
+    # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
+    # as Figure 16 for 16a-jekyll.
+    panel, looks = curves.panel, styles(list(curves.y))
+    known = panel.name in figures.PANELS
+    words = "" if panel.exact else f", {STATISTICS[panel.statistic]}"
+    return {
+        "panel": panel,
+        "group": "Figure " + re.sub(r"\D.*", "", panel.name) if known else OWN,
+        "runs": curves.runs,
+        "claims": judge(curves),
+        "chart": chart(curves),
+        "looks": {curves.labels[tag]: look for tag, look in looks.items()},
+        "basis": note(curves) + words,
+    }

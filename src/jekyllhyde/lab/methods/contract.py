@@ -1,0 +1,113 @@
+"""What a method is: how a cell is completed, run, measured and costed.
+
+Every row is one run. A run with a target ends there and leaves its time; one without leaves its
+curve, at about `points` places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from jekyllhyde.errors import InputError
+from jekyllhyde.mdp.finite import FiniteMDP, Ints
+
+POINTS = 1000
+FAILURE_LENGTH = 500  # characters that are kept of a failure's reason
+# What a run counts at least, so that a task has at most 2000 curves, or 100,000 times.
+CURVE_SECONDS, TIME_SECONDS = 5e-3, 1e-4
+COUNT, NUMBER, PLACES, CURVE = (
+    pa.int64(),
+    pa.float64(),
+    pa.list_(pa.int32()),
+    pa.list_(pa.float64()),
+)
+
+Progress = Callable[[int], None]
+Row = dict[str, Any]
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to run a cell.
+
+    unit : what is counted along a run, and the setting that says how many of them there are.
+    options : the method's own settings with their types and defaults.
+    complete : (MDP, settings) -> the settings as they enter the digest: every default written out,
+        and all checked.
+    rows : (problem, settings, stream, runs, progress) -> a row for each of these runs.
+    seconds : (problem, settings) -> about how long a run takes, at most; for the size of tasks.
+    columns : what its rows hold, by type.  curve, end : the columns that are drawn along a run,
+        and at its end against whatever varies ("" where there is none).
+    xlabel : the axis along a run, if it is not the unit.
+    exact : nothing is random but the problem.  whole : the runs of a cell are made in one call.
+    extra : what must be installed beside the core.
+    small : (kind of panel) -> the length for tests, as a share.  small_series : the only one
+        of the series that tests run, by its place.
+    """
+
+    name: str
+    unit: str
+    options: type[msgspec.Struct]
+    complete: Callable[[FiniteMDP, Settings], dict[str, Any]]
+    rows: Callable[[Settings, Settings, int, range, Progress], list[Row]]
+    seconds: Callable[[Settings, Settings], float]
+    columns: Mapping[str, pa.DataType]
+    curve: str = "J_norm"
+    end: str = "J_norm_end"
+    xlabel: str = ""
+    exact: bool = False
+    whole: bool = False
+    extra: str | None = None
+    small: Callable[[str], float] = lambda kind: 0.005
+    small_series: int | None = None
+
+    def work(self, settings: Settings) -> int:
+        """How many units a run makes, at most."""
+        return int(settings.get(self.unit, getattr(self.options(), self.unit)))
+
+    def estimate(self, problem: Settings, settings: Settings) -> float:
+        """About how many seconds a run takes, at most, and what it counts at least."""
+        least = CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS
+        return max(least, self.seconds(problem, settings) * self.work(settings))
+
+    def run_block(
+        self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
+    ) -> list[Row]:
+        """The rows of these runs, with the reason where one failed."""
+        try:
+            rows = self.rows(problem, settings, stream, runs, progress)
+        except MemoryError:  # says nothing about the run
+            raise
+        except Exception as error:
+            if len(runs) == 1:
+                return [{"run": runs.start, "failure": _reason(error)}]
+            middle = (runs.start + runs.stop) // 2  # the others are as they would be without it
+            return [
+                row
+                for half in (range(runs.start, middle), range(middle, runs.stop))
+                for row in self.run_block(problem, settings, stream, half, progress)
+            ]
+        return [{"run": run, **row} for run, row in zip(runs, rows, strict=True)]
+
+
+def _reason(error: Exception) -> str:
+    text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return text[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
+
+
+def split(settings: Settings, options: type[msgspec.Struct]) -> tuple[Row, Row]:
+    """The settings that are the method's own, and those that it passes on to the agent."""
+    own = {name: settings[name] for name in options.__struct_fields__ if name in settings}
+    return own, {name: value for name, value in settings.items() if name not in own}
+
+
+def thin(count: int, points: int) -> Ints:
+    """About `points` of 0 .. count - 1, evenly spaced, the first and the last among them."""
+    return np.unique(np.append(np.arange(0, count, max(1, (count - 1) // points)), count - 1))

@@ -1,0 +1,76 @@
+"""Exact policy updates (`jekyllhyde.plan`) as runs of a cell."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import asdict
+
+from jekyllhyde import references
+from jekyllhyde.lab import digests
+from jekyllhyde.lab.methods import contract
+from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
+from jekyllhyde.lab.problems import problem_for_run
+from jekyllhyde.lab.typed import Count, check_settings
+from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.planning.job import make_job
+from jekyllhyde.planning.plan import plan
+
+
+class PlanSettings(msgspec.Struct, frozen=True):
+    """Settings of `plan`, and at how many places a curve is kept."""
+
+    parametrization: str = "softmax"
+    density: Any = "pg"
+    o: Any = None
+    eta: Any = 1.0
+    lam: float = 0.0
+    updates: Annotated[int, msgspec.Meta(ge=0)] = 1000
+    target: float | None = None
+    convention: str = "published"
+    points: Count = contract.POINTS
+
+
+def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
+    chosen = asdict(check_settings(PlanSettings, settings, "plan"))
+    job = references.resolved(chosen)
+    del job["points"]
+    make_job(mdp, **job, pi0=None, record=(), record_at="all", engine="auto")
+    return digests.stored("plan", references.described(chosen), asdict(PlanSettings()))
+
+
+def _rows(
+    problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
+) -> list[Row]:
+    chosen = references.resolved(asdict(check_settings(PlanSettings, settings, "plan")))
+    points = chosen.pop("points")
+    rows: list[Row] = []
+    for run in runs:
+        result = plan(problem_for_run(problem, run), **chosen, progress=progress)
+        row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
+        if chosen["target"] is None:
+            at = contract.thin(len(result.J), points)
+            row |= {"at": at, "J_norm": result.J_norm[at]}
+        elif not result.censored:
+            row["time"] = result.updates
+        rows.append(row)
+    return rows
+
+
+def _seconds(problem: Settings, settings: Settings) -> float:
+    return 1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
+
+
+PLAN = Method(
+    name="plan",
+    unit="updates",
+    options=PlanSettings,
+    columns=dict.fromkeys(("end", "time"), contract.COUNT)
+    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
+    complete=_complete,
+    rows=_rows,
+    seconds=_seconds,
+    exact=True,
+    small=lambda kind: 1.0 if kind == "time" else 0.005,  # times need their length, and are quick
+)

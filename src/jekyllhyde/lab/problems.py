@@ -1,0 +1,112 @@
+"""The problem of a cell: checked, written out for its digest, and made for each run."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jekyllhyde import references
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab import digests
+from jekyllhyde.lab.settings_text import PLAIN
+from jekyllhyde.lab.typed import check_names, check_type, hints_of
+from jekyllhyde.mdp.domains import DOMAINS, known_domain
+from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.problem import make
+
+EXAMPLES = 10
+
+
+def domain_name(name: str) -> str:
+    """The name of a domain as digests have it; any other name is left as it is."""
+    domain = None if references.is_reference(name) else known_domain(name)
+    return name if domain is None else domain.name
+
+
+def domain_maker(name: str) -> Callable[..., FiniteMDP] | None:
+    """The function that makes a domain, one of the package or "file.py:name"; None for others."""
+    domain = known_domain(name)
+    return None if domain is None else domain.make
+
+
+def domain_options(name: str) -> dict[str, Any]:
+    """The options of a domain with their defaults; one with a seed is random: a new MDP for every
+    run. Of any other problem, the discount.
+    """
+    domain = known_domain(name)
+    if domain is None:
+        return {"gamma": None}
+    options = {key: option.default for key, option in domain.options.items()}
+    return options | ({"seed": "run"} if "seed" in options else {})
+
+
+def locate_problem(problem: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The problem with a file relative to `folder` made into one that any process finds."""
+    located = references.locate(problem, folder)
+    file = folder / str(problem["name"])
+    is_file = domain_name(str(problem["name"])) not in DOMAINS and file.is_file()
+    return located | ({"name": str(file.resolve())} if is_file else {})
+
+
+def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """Name and options with every default written out, files by their content; all checked."""
+    name = domain_name(problem["name"])
+    given = {key: value for key, value in problem.items() if key != "name"}
+    maker = domain_maker(name)
+    if maker is None:
+        content = references.file_digest(Path(name)) if Path(name).is_file() else None
+        described = {"name": Path(name).name if content else name, **given, "content": content}
+    else:
+        options, hints = domain_options(name), hints_of(maker)
+        check_names(given, f"problem {name} does not take {{}}", options)
+        for key, value in given.items():
+            if (key, value) != ("seed", "run"):
+                check_type(value, key, hints.get(key, Any))
+        described = digests.stored(name, options | given, options)
+        described |= references.described({"name": name})
+    example(problem)
+    return described
+
+
+def example(problem: Mapping[str, Any]) -> FiniteMDP:
+    """An MDP as the runs have: of the first run or, since some random MDPs cannot be made, of one
+    of the next.
+    """
+    for run in range(EXAMPLES - 1):
+        with contextlib.suppress(InputError):
+            return problem_for_run(problem, run)
+    return problem_for_run(problem, EXAMPLES - 1)
+
+
+def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
+    """The MDP of run number `run`: a random one without a seed of its own is new for every run."""
+    name = domain_name(str(problem["name"]))
+    options = {key: value for key, value in problem.items() if key != "name"}
+    for key, value in options.items():
+        if not (value is None or isinstance(value, (*PLAIN, np.generic))):
+            raise InputError(
+                f"{key} is {value!r}; an option of a problem is a number, a text, true or false"
+            )
+    if "seed" in domain_options(name):
+        options = {"seed": "run"} | options
+        options["seed"] = run if options["seed"] == "run" else options["seed"]
+    elif "seed" in options:
+        raise InputError(f"problem {name} does not take seed; it is not random")
+    file = Path(name.rpartition(":")[0] if references.is_reference(name) else name)
+    content = references.file_digest(file) if file.is_file() else ""
+    return _made(name, tuple(sorted(options.items())), content)
+
+
+@lru_cache(maxsize=2048)
+def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> FiniteMDP:
+    # The MDP; `content` tells a file from what it was before an edit.
+    given = {key: value for key, value in options if value is not None}
+    maker = domain_maker(name)
+    mdp = make(name, **given) if maker is None else maker(**given)
+    mdp.normalize(0.0)  # the optimum and the low return, once, before threads share the MDP
+    return mdp

@@ -1,0 +1,114 @@
+"""Values of settings: grids of them, their canonical text, and names for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from jekyllhyde.errors import InputError
+
+MOST = 1_000_000  # values of a coordinate, and cells of an experiment
+PLAIN = (bool, int, float, str)
+
+
+def axis(name: str, values: Any) -> list[Any]:
+    """The values of a coordinate: a list, {from, to, step}, or {from, to, per_decade} (powers of
+    ten).
+    """
+    field = f"vary.{name}"
+    if isinstance(values, (list, tuple, np.ndarray)):
+        points = [value.item() if isinstance(value, np.generic) else value for value in values]
+    elif isinstance(values, Mapping) and set(values) in _RANGES:
+        points = _range(field, values)
+    else:
+        raise InputError(
+            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
+            "per_decade}"
+        )
+    for value in points:
+        if type(value) not in PLAIN or (isinstance(value, float) and math.isnan(value)):
+            raise InputError(
+                f"{field} has the value {value!r}; values are numbers, texts, true or false"
+            )
+    different = len({canonical(value) for value in points})
+    if not points or different < len(points):
+        fault = "has a value twice; every point must be there once"
+        raise InputError(f"{field} {fault if points else 'has no values; it needs at least one'}")
+    return points
+
+
+_RANGES = ({"from", "to", "step"}, {"from", "to", "per_decade"})
+
+
+def _range(field: str, values: Mapping[str, Any]) -> list[float]:
+    for key, value in values.items():
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise InputError(f"{field}.{key} is {value!r}; it must be a finite number")
+    decades = "per_decade" in values
+    low, high, step = (
+        float(values[key]) for key in ("from", "to", "per_decade" if decades else "step")
+    )
+    if not (step > 0 and high >= low) or (decades and not low > 0):
+        raise InputError(
+            f"{field} is {dict(values)}; it must rise from `from` to `to` (above 0 for per_decade)"
+        )
+    first, last = (math.log10(low) * step, math.log10(high) * step) if decades else (low, high)
+    if (last - first) / (1.0 if decades else step) > MOST:
+        raise InputError(f"{field} is {dict(values)}; that makes more than {MOST:,} values")
+    if decades:
+        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+        return [float(f"{10 ** (k / step):.12g}") for k in powers]
+    largest = max(abs(low), abs(high), step)
+    digits = max(0, 12 - math.floor(math.log10(largest)))
+    # Rounded ends count as reached.
+    steps = math.floor((high - low) / step + min(0.5, 1e-9 + 1e-15 * largest / step))
+    return [round(low + i * step, digits) for i in range(steps + 1)]
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def canonical(value: Any) -> str:
+    """JSON in which equal settings read the same: keys sorted, whole numbers as integers."""
+    return _encode(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in (str, int, bool) or value is None:
+        return value
+    if kind is float:
+        return int(value) if value.is_integer() else value
+    if isinstance(value, (np.generic, np.ndarray)):
+        return _plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    raise InputError(
+        f"{value!r} cannot be a setting; settings are numbers, texts, true or false, and "
+        "references to functions"
+    )
+
+
+def slug(label: str) -> str:
+    """A label as part of an id: `J&H eps=100/t o=0.5` becomes jh-100t-o0.5."""
+    for old, new in (
+        ("J&H", "jh"),
+        ("eps=", ""),
+        ("sqrt(t)", "sqrtt"),
+        ("/t", "t"),
+        ("/sqrtt", "sqrtt"),
+    ):
+        label = label.replace(old, new)
+    return re.sub(r"[^\w.+-]+", "-", label.replace("=", "")).strip("-").lower()
+
+
+def short(value: Any) -> str:
+    """A coordinate as part of an id."""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

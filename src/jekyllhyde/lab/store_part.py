@@ -1,0 +1,173 @@
+"""A part file of a store: its columns, what it holds, who made it, what may be wrong with it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jekyllhyde import __version__
+from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.settings_text import canonical
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    {
+        "cell": TEXT,
+        "id": TEXT,
+        "experiment": TEXT,
+        "series": TEXT,
+        "x": pa.float64(),
+        "settings": TEXT,
+        "run": pa.int32(),
+        "failure": pa.string(),
+    }
+    | {name: kind for method in METHODS.values() for name, kind in method.columns.items()}
+)
+KEY = b"jekyllhyde"
+UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError)
+
+Stretch = list[Any]  # [cell, id, first, last, failed], as `Held` without the part
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one part holds of one cell: runs [first, last), of which some failed."""
+
+    part: str
+    cell: str
+    id: str
+    first: int
+    last: int
+    failed: int
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of this name is a part."""
+    return name.endswith(".parquet") and not name.startswith(".")
+
+
+def part_name(data: bytes) -> str:
+    """A part is named after its content."""
+    return hashlib.sha256(data).hexdigest()[:20] + ".parquet"
+
+
+def encode(table: pa.Table, about: Mapping[str, Any]) -> bytes:
+    """The file's bytes: a table, and what is to be known about it."""
+    buffer = io.BytesIO()
+    pq.write_table(
+        table.replace_schema_metadata({KEY: json.dumps(about)}),
+        buffer,
+        compression="zstd",
+        write_page_checksum=True,
+    )
+    return buffer.getvalue()
+
+
+def read_table(
+    path: Path | io.BytesIO, columns: list[str] | None = None, cells: Iterable[str] | None = None
+) -> pa.Table:
+    """The rows, every page checked against its checksum; only those of `cells` if these are given.
+    Columns newer than the part are null.
+    """
+    wanted = SCHEMA.names if columns is None else columns
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read([name for name in wanted if name in file.schema_arrow.names])
+    if cells is not None:
+        table = table.filter(pc.is_in(table["cell"].cast(pa.string()), pa.array(sorted(cells))))
+    for name in set(wanted) - set(table.column_names):
+        field = SCHEMA.field(name)
+        table = table.append_column(field, pa.nulls(len(table), field.type))
+    return table.select(wanted).replace_schema_metadata(None)
+
+
+def read_about(path: Path | io.BytesIO) -> dict[str, Any]:
+    """What is known about a part: `held`, and its provenance."""
+    metadata = pq.read_metadata(path).metadata
+    if metadata is None or KEY not in metadata:
+        raise ValueError("it was not written by this library")
+    return dict(json.loads(metadata[KEY]))
+
+
+def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[Stretch]:
+    """The stretches of consecutive runs among rows of (cell, id, run, failure), in order of cell
+    and run.
+    """
+    pieces: list[Stretch] = []
+    for cell, id, run, failure in sorted(rows, key=lambda row: (row[0], row[2])):
+        if not (pieces and pieces[-1][0] == cell and pieces[-1][3] == run):
+            pieces.append([cell, id, run, run, 0])
+        pieces[-1][3] += 1
+        pieces[-1][4] += failure is not None
+    return pieces
+
+
+def keys_of(table: pa.Table) -> list[tuple[str, str, int, str | None]]:
+    """Per row what `stretches` takes."""
+    columns = (table[name].to_pylist() for name in ("cell", "id", "run", "failure"))
+    return list(zip(*columns, strict=True))
+
+
+def fault_of(path: Path) -> str | None:
+    """What is wrong with a part, if anything: its name, its pages, what it says it holds, or its
+    settings.
+    """
+    try:
+        data = path.read_bytes()
+        held = read_about(io.BytesIO(data))["held"]
+        runs = canonical([[cell, first, last] for cell, _, first, last, _ in held])
+        # Parts were named after the runs that they hold, before they were after their content.
+        if path.name not in (part_name(data), part_name(runs.encode())):
+            return "its content is not the one it was named after"
+        table = read_table(io.BytesIO(data))
+        if stretches(keys_of(table)) != sorted(held, key=lambda stretch: (stretch[0], stretch[2])):
+            return "its rows are not those that its metadata lists"
+        columns = (table[name].to_pylist() for name in ("cell", "settings"))
+        for cell, settings in set(zip(*columns, strict=True)):
+            if hashlib.sha256(settings.encode()).hexdigest()[:16] != cell:
+                return f"the settings of cell {cell} are others"
+    except UNREADABLE as error:
+        return first_line(error)
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """An error in a line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+@lru_cache(maxsize=1)
+def machine() -> dict[str, Any]:
+    """Where and with what the work is done."""
+    return {
+        "version": __version__,
+        "commit": _commit(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+    }
+
+
+def _commit() -> str | None:
+    # The commit of this package, where it lies in a repository of its own (and is not just
+    # installed below another one).
+    here = ["git", "-C", str(Path(__file__).resolve().parent.parent)]
+    try:
+        for command in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):
+            answer = subprocess.check_output(
+                [*here, *command], stderr=subprocess.DEVNULL, text=True, timeout=5
+            )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.strip() or None

@@ -1,0 +1,111 @@
+"""Algorithm 3 (Dr Jekyll and Mr Hyde), and Algorithm 2 (on-policy), the same loop without Hyde.
+
+The numbers on the right are the lines of Algorithm 3. What can be chosen is a record whose type
+selects the code:
+
+    leader     who acts, and whose transitions are learned from      (`leaders`)
+    actor      the update of Jekyll's policy in a visited state       (`actors`)
+    critic     Jekyll's q                                             (`critics`)
+    explorer   Mr Hyde: his policy, his q and his bonus               (`explorers`)
+    replay     the two buffers, or the transition under way           (`replays`)
+    world      a known model, or one observed transition              (`known_model`)
+
+Random numbers are drawn in the order of the listing, and only where there is something to choose.
+The published code learns Jekyll's critic before Hyde's, and draws the next leader after learning.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jekyllhyde.jit import by_type, kernel
+from jekyllhyde.tabular.random_stream import Words
+from jekyllhyde.tabular.records import Edges, Position, StepSize, Tables, step_of, transition
+
+PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)  # why the loop returned
+
+
+class Algorithm(NamedTuple):
+    """All choices; `batch` samples a step, `counts_log`: a bonus asks for log(trajectories + 1)."""
+
+    leader: Any
+    actor: Any
+    critic: Any
+    explorer: Any
+    replay: Any
+    step_size: StepSize
+    batch: int
+    counts_log: bool
+
+
+act = by_type("act")
+store = by_type("store")
+off_policiness = by_type("off_policiness")
+prepare = by_type("prepare")
+draw = by_type("draw")
+learn_critic = by_type("learn_critic")
+learn_hyde = by_type("learn_hyde")
+improve = by_type("improve")
+is_over = by_type("is_over")
+choose_leader = by_type("choose_leader")
+restart = by_type("restart")
+evaluate = by_type("evaluate")
+
+
+@kernel
+def advance(
+    world: Any,
+    edges: Edges,
+    tables: Tables,
+    algorithm: Algorithm,
+    words: Words,
+    position: Position[Any, Any],
+    budget: int,
+) -> int:
+    """Up to `budget` environment steps; returns why it stopped."""
+    leader, actor, critic, explorer, replay, step_size, batch, counts_log = algorithm
+    now = position[0]
+    row, k, t, control = np.uint64(now.row), now.k, now.steps, now.control
+    trajectories, log_count = now.trajectories, math.log(now.trajectories + 1.0)
+    factor, factor_sum = now.factor, now.factor_sum
+    sizes = now.size_jekyll, now.size_hyde
+    reason, finite = PAUSED, True
+    for _ in range(budget):
+        pair, e = act(world, edges, tables, explorer, row, control, words)  # 5
+        t += 1
+        tables.n[pair] += 1
+        sizes = store(replay, e, control, sizes)  # 6
+        factor_sum += factor
+        step = step_of(step_size, factor, factor_sum, trajectories, t)
+        factor *= step_size.decay
+        o = off_policiness(leader, t)
+        prepare(critic, world, edges, tables, t)
+        for _ in range(batch):
+            drawn = draw(replay, edges, tables, e, o, sizes, words)  # 9
+            sample = transition(edges, drawn)
+            finite &= learn_critic(critic, tables, edges, sample, e, log_count)  # 11
+            learn_hyde(explorer, tables, sample, log_count)  # 10
+            improve(actor, tables, sample, step, t)  # 12
+        if not finite:
+            reason = DIVERGED
+            break
+        row = np.uint64(edges.next[e])
+        k += 1
+        if is_over(world, e, k):
+            trajectories += 1
+            if counts_log:
+                log_count = math.log(trajectories + 1.0)
+            k, factor = 0, 1.0
+            now.hyde_trajectories += control
+            epsilon, control = choose_leader(leader, t, words)  # 7
+            row = restart(world, row, words)
+            reason = evaluate(world, tables, explorer, position, trajectories, t, epsilon)
+            if reason != PAUSED:
+                break
+    now.row, now.k, now.steps, now.control = np.int64(row), k, t, control
+    now.trajectories, now.factor, now.factor_sum = trajectories, factor, factor_sum
+    now.size_jekyll, now.size_hyde = sizes
+    return reason

@@ -1,0 +1,99 @@
+"""Mr Hyde, by type: his policy, and what he learns from a sample (line 10 of Algorithm 3).
+
+    q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
+
+An explorer of one's own is a NamedTuple with these methods; tables.q_hyde [S A] is his to use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from jekyllhyde.jit import phase
+from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.registry import Choices
+from jekyllhyde.tabular.bonuses import BONUSES, bonus_value
+from jekyllhyde.tabular.records import Place, Tables, Transition, greedy_value
+
+if TYPE_CHECKING:
+    from jekyllhyde.tabular.settings import JekyllHydeSettings
+
+EXPLORERS = Choices("hyde")
+
+
+class OptimisticQ(NamedTuple):
+    """Q-learning on the bonus, greedy with ties broken at random; his values start high."""
+
+    eta: float
+    clip: float
+    bonus: Any
+
+    @classmethod
+    def of(cls, settings: JekyllHydeSettings) -> Self:
+        eta, clip = settings.option("hyde_eta") / settings.batch, settings.option("hyde_clip")
+        return cls(float(eta), float(clip), BONUSES.make(settings.option("bonus"), "bonus"))
+
+    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
+        return greedy_action(tables.q_hyde, row, tables.width, u)
+
+    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
+        q, pair = tables.q_hyde, sample.pair
+        best = greedy_value(q, sample.next, tables.width)
+        target = bonus_value(self.bonus, tables.n[pair], log_count) + sample.discount * best
+        q[pair] = min(q[pair] + self.eta * (target - q[pair]), self.clip)
+
+    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
+        for s in range(pi.shape[0]):
+            row, best = np.uint64(s) * tables.width, 0
+            for a in range(pi.shape[1]):
+                pi[s, a] = 0.0
+                if tables.q_hyde[row + np.uint64(a)] > tables.q_hyde[row + np.uint64(best)]:
+                    best = a
+            pi[s, best] = 1.0
+
+
+@EXPLORERS.register
+class Uniform(NamedTuple):
+    """Uniform actions; nothing is learned."""
+
+    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
+        return greedy_action(tables.q_hyde, row, tables.width, u)
+
+    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
+        """Nothing."""
+
+    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
+        pi[:] = 1.0 / pi.shape[1]
+
+
+class Nobody(NamedTuple):
+    """No explorer (Algorithm 2)."""
+
+    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
+        return row
+
+    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
+        """Nothing."""
+
+    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
+        """Nothing."""
+
+
+EXPLORERS.add("q_learning", OptimisticQ)
+
+
+@phase
+def greedy_action(q: Floats, row: Place, width: Place, u: float) -> Place:
+    """The place of an action of largest q(s, .), ties broken by a uniform u."""
+    best, ties = greedy_value(q, row, width), 0
+    for i in range(row, row + width):
+        ties += q[i] == best
+    chosen, rank = row, np.int64(u * ties)
+    for i in range(row, row + width):
+        if q[i] == best:
+            if rank == 0:
+                chosen = Place(i)
+            rank -= 1
+    return chosen

@@ -1,0 +1,295 @@
+"""The worlds in which the loop runs, by type: a known MDP, or one transition of an environment.
+
+In a known MDP the agent is evaluated exactly between trajectories.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.jit import by_type, kernel, phase
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
+from jekyllhyde.tabular.actors import sample_action
+from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
+from jekyllhyde.tabular.random_stream import Words, uniform
+from jekyllhyde.tabular.records import ONE, Edges, Index, Place, Position, Tables
+
+Mask = NDArray[np.bool_]
+hyde_action = by_type("hyde_action")
+hyde_policy = by_type("hyde_policy")
+
+
+class Model(NamedTuple):
+    """p as CSR rows over pairs (indptr, indices, P), r [S, A], p0 [S] and gamma."""
+
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    P: Floats
+    r: Floats
+    p0: Floats
+    gamma: float
+
+
+class Scratch(NamedTuple):
+    """For exact evaluation: M [S*S], inverse, v [S], pi [S, A], P [E].
+
+    M is empty where evaluation happens outside the loop.
+    """
+
+    M: Floats
+    inverse: Floats
+    v: Floats
+    pi: Floats
+    P: Floats
+
+
+class Trace(NamedTuple):
+    """What is recorded after trajectory at[i]: returns, epsilon_t, steps, coverage."""
+
+    at: Ints
+    J_jekyll: Floats
+    J_hyde: Floats
+    epsilon: Floats
+    steps: Ints
+    hyde_trajectories: Ints
+    least_count: Ints
+    unvisited: Ints
+
+
+def new_trace(at: Ints) -> Trace:
+    """Nothing recorded yet."""
+    curves, counts = np.full((3, len(at)), np.nan), np.zeros((4, len(at)), dtype=np.int64)
+    return Trace(
+        at=at,
+        J_jekyll=curves[0],
+        J_hyde=curves[1],
+        epsilon=curves[2],
+        steps=counts[0],
+        hyde_trajectories=counts[1],
+        least_count=counts[2],
+        unvisited=counts[3],
+    )
+
+
+class Stop(NamedTuple):
+    """A run ends when both returns exceed these."""
+
+    over_global: float
+    over_jekyll: float
+
+
+@phase
+def verdict(stop: Stop, J_jekyll: float, J_hyde: float, epsilon: float, is_last: bool) -> int:
+    """FINISHED after the last evaluation and at the target."""
+    J = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
+    reached = J > stop.over_global and J_jekyll > stop.over_jekyll
+    return FINISHED if is_last or reached else PAUSED
+
+
+class KnownModel(NamedTuple):
+    """A known MDP as an environment, with the evaluations to make.
+
+    cdf, ends [E] : running sums of p(.|s, a), and whether the edge ends the trajectory.
+    start, start_cdf : rows of the start states, and running sums of p0.
+    horizon : after how many steps a trajectory is cut.  counts : transitions are counted.
+    pi [S, A] : Jekyll's policy, the same memory as tables.pi.
+    """
+
+    cdf: Floats
+    ends: Mask
+    start: Index
+    start_cdf: Floats
+    terminal: Mask
+    horizon: int
+    counts: bool
+    pi: Floats
+    model: Model
+    scratch: Scratch
+    trace: Trace
+    stop: Stop
+
+    def act(
+        self,
+        edges: Edges,
+        tables: Tables,
+        explorer: Any,
+        row: Place,
+        control: np.int64,
+        words: Words,
+    ) -> tuple[Place, Place]:
+        u = uniform(words)
+        pair = hyde_action(explorer, tables, row, u) if control else sample_action(tables, row, u)
+        e = np.uint64(edges.first[pair])
+        if edges.first[pair + ONE] > e + ONE:
+            e = next_edge(edges.first, self.cdf, pair, uniform(words))
+        if self.counts:
+            edges.seen[e] += 1
+        return pair, e
+
+    def is_over(self, e: Place, k: int) -> bool:
+        return bool(self.ends[e] or k == self.horizon)
+
+    def restart(self, row: Place, words: Words) -> Place:
+        if len(self.start) == 1:
+            return np.uint64(self.start[0])
+        return start_row(self.start, self.start_cdf, uniform(words))
+
+    def evaluate(
+        self,
+        tables: Tables,
+        explorer: Any,
+        position: Position[Any, Any],
+        trajectories: int,
+        t: int,
+        epsilon: float,
+    ) -> int:
+        i, trace = position[0].next_evaluation, self.trace
+        if trajectories != trace.at[i]:
+            return PAUSED
+        trace.epsilon[i], trace.steps[i] = epsilon, t
+        trace.hyde_trajectories[i] = position[0].hyde_trajectories
+        trace.least_count[i], trace.unvisited[i] = coverage(tables.n, self.terminal)
+        if len(self.scratch.M) == 0:
+            return EVALUATE
+        trace.J_jekyll[i] = exact_return(self.model, self.scratch, self.pi)
+        if epsilon > 0.0:
+            hyde_policy(explorer, tables, self.scratch.pi)
+            trace.J_hyde[i] = exact_return(self.model, self.scratch, self.scratch.pi)
+        position[0].next_evaluation += 1
+        is_last = i + 1 == len(trace.at)
+        return verdict(self.stop, trace.J_jekyll[i], trace.J_hyde[i], epsilon, is_last)
+
+
+class Observed(NamedTuple):
+    """One transition of an environment: its edge, and whether it ended the episode."""
+
+    edge: int
+    ended: bool
+
+    def act(
+        self,
+        edges: Edges,
+        tables: Tables,
+        explorer: Any,
+        row: Place,
+        control: np.int64,
+        words: Words,
+    ) -> tuple[Place, Place]:
+        e = np.uint64(self.edge)
+        return np.uint64(edges.pair[e]), e
+
+    def is_over(self, e: Place, k: int) -> bool:
+        return self.ended
+
+    def restart(self, row: Place, words: Words) -> Place:
+        return row
+
+    def evaluate(
+        self,
+        tables: Tables,
+        explorer: Any,
+        position: Position[Any, Any],
+        trajectories: int,
+        t: int,
+        epsilon: float,
+    ) -> int:
+        return PAUSED
+
+
+@kernel
+def start_row(start: Index, start_cdf: Floats, u: float) -> Place:
+    """The row of s_0 ~ p0, by bisection with a uniform u."""
+    low, high = 0, len(start) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if u < start_cdf[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return np.uint64(start[low])
+
+
+@phase
+def next_edge(first: Index, cdf: Floats, pair: Place, u: float) -> Place:
+    """An edge of a pair, drawn from the model by a uniform u."""
+    chosen = np.uint64(first[pair])
+    for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
+        if u >= cdf[e]:
+            chosen = Place(e) + ONE
+    return chosen
+
+
+@kernel
+def exact_return(model: Model, scratch: Scratch, pi: Floats) -> float:
+    """J(pi) from one factorization of I - gamma P_pi."""
+    M, inverse, v = scratch.M, scratch.inverse, scratch.v
+    fill_system(M, model.indptr, model.indices, model.P, pi, model.gamma)
+    for s in range(pi.shape[0]):
+        v[s] = 0.0
+        for a in range(pi.shape[1]):
+            v[s] += pi[s, a] * model.r[s, a]
+    factor(M, inverse, v)
+    back_substitute(M, inverse, v)
+    return dot(model.p0, v, 0, 0, len(v))
+
+
+@kernel
+def coverage(n: Ints, terminal: Mask) -> tuple[np.int64, int]:
+    """The smallest n(s, a), and the number of states never visited, among the states that act."""
+    least, unvisited = np.int64(2**62), 0
+    n_actions = len(n) // len(terminal)
+    for s in range(len(terminal)):
+        if not terminal[s]:
+            visits = np.int64(0)
+            for pair in range(s * n_actions, (s + 1) * n_actions):
+                visits += n[pair]
+                least = min(least, n[pair])
+            unvisited += visits == 0
+    return least, unvisited
+
+
+def known_model(
+    mdp: FiniteMDP,
+    pi: Floats,
+    horizon: int,
+    counts: bool,
+    trace: Trace,
+    scratch: Scratch,
+    stop: Stop,
+) -> KnownModel:
+    """A known MDP as a world. The last edge of a row and the last start get what rounding leaves."""
+    start = np.flatnonzero(mdp.p0 > 0)
+    cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
+    cumulate(mdp.P.indptr, cdf)
+    cumulate(np.array([0, len(start)], dtype=np.int32), start_cdf)
+    return KnownModel(
+        cdf=cdf,
+        ends=mdp.is_terminal[mdp.P.indices],
+        start=(start * mdp.n_actions).astype(np.uint32),
+        start_cdf=start_cdf,
+        terminal=mdp.is_terminal.copy(),
+        horizon=horizon,
+        counts=counts,
+        pi=pi,
+        model=Model(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.p0, mdp.gamma),
+        scratch=scratch,
+        trace=trace,
+        stop=stop,
+    )
+
+
+@kernel
+def cumulate(first: NDArray[np.int32], p: Floats) -> None:
+    """Overwrite the probabilities of each row first[i] .. first[i + 1] - 1 with their running sums.
+
+    The last of a row becomes a certain 1.
+    """
+    for i in range(len(first) - 1):
+        for e in range(first[i] + 1, first[i + 1]):
+            p[e] += p[e - 1]
+        if first[i + 1] > first[i]:
+            p[first[i + 1] - 1] = 1.0

@@ -1,0 +1,201 @@
+"""The records that the compiled loop works on. S states, A actions, E "edges".
+
+An edge is (s, a, r, s', discount): on a known MDP there is one per possible transition; in an
+environment every observed transition becomes one. `discount` is gamma, or 0 where s' is terminal:
+termination and truncation are told apart here and nowhere else.
+
+Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row = s A, width = A.
+Such places are unsigned, so that the compiler need not think of negative ones.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.jit import phase, sqrt
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.schedule import Schedule
+
+Index = NDArray[np.uint32]
+Place = np.uint64
+ONE = np.uint64(1)
+EMPTY = np.empty(0)
+
+
+class Edges(NamedTuple):
+    """Transitions [E]: row = s A, pair = s A + a, next = s' A, r and discount.
+
+    first [S A + 1] : where the edges of a pair start.  seen [E] : how often each was seen.
+    Both are empty without a model.
+    """
+
+    row: Index
+    pair: Index
+    next: Index
+    r: Floats
+    discount: Floats
+    first: Index
+    seen: Ints
+
+
+EDGE_FIELDS = ("row", "pair", "next", "r", "discount")  # what is kept of observed transitions
+
+
+def new_edges(room: int) -> Edges:
+    """Room for so many observed transitions."""
+    places = np.zeros((3, room), dtype=np.uint32)
+    numbers = np.zeros((2, room))
+    return Edges(
+        row=places[0],
+        pair=places[1],
+        next=places[2],
+        r=numbers[0],
+        discount=numbers[1],
+        first=np.zeros(0, dtype=np.uint32),
+        seen=np.zeros(0, dtype=np.int64),
+    )
+
+
+class Transition(NamedTuple):
+    """One edge: the places of s, (s, a) and s' in the tables, the reward and the discount."""
+
+    row: Place
+    pair: Place
+    next: Place
+    r: float
+    discount: float
+
+
+@phase
+def transition(edges: Edges, e: Place) -> Transition:
+    """Edge number e."""
+    places = np.uint64(edges.row[e]), np.uint64(edges.pair[e]), np.uint64(edges.next[e])
+    return Transition(places[0], places[1], places[2], edges.r[e], edges.discount[e])
+
+
+class Tables(NamedTuple):
+    """Jekyll's theta, pi and q, Hyde's q, and the counts n of both personalities, all [S A].
+
+    work [A] is scratch, width is A.
+    """
+
+    theta: Floats
+    pi: Floats
+    q: Floats
+    q_hyde: Floats
+    n: Ints
+    work: Floats
+    width: Place
+
+
+# Where a run stands, as an array of one record. The state is kept as its row in the tables; factor
+# is the actor's step factor of the next step, factor_sum the sum of all before; next_evaluation
+# counts the evaluations made.
+POSITION = np.dtype(
+    [(name, np.int64) for name in ("steps", "trajectories", "k", "row", "control")]
+    + [(name, np.int64) for name in ("size_jekyll", "size_hyde", "hyde_trajectories")]
+    + [("next_evaluation", np.int64), ("factor", np.float64), ("factor_sum", np.float64)]
+)
+Position = np.recarray  # [1] of POSITION
+
+
+def start_position() -> Position[tuple[int], np.dtype[np.record]]:
+    """Before the first step."""
+    position = np.zeros(1, dtype=POSITION).view(np.recarray)
+    position.factor = 1.0
+    return position
+
+
+class Rate(NamedTuple):
+    """epsilon_t or o_t: min(1, c / t^alpha), or table[t - first] where alpha is nan."""
+
+    c: float
+    alpha: float
+    table: Floats
+    first: int
+
+
+def rate_of(schedule: Schedule, done: int, steps: int) -> Rate:
+    """A schedule for the `steps` environment steps after the first `done`."""
+    if schedule.function is None:
+        return Rate(float(schedule.c), float(schedule.alpha), EMPTY, 0)
+    return Rate(math.nan, math.nan, schedule.values(done + 1, steps), done + 1)
+
+
+@phase
+def rate_at(rate: Rate, t: int) -> float:
+    """The rate's value at t, which is 1 at the first environment step."""
+    if rate.alpha == 0.0:
+        value = rate.c
+    elif rate.alpha == 0.5:
+        value = rate.c / sqrt(t)
+    elif rate.alpha == 1.0:
+        value = rate.c / t
+    elif math.isnan(rate.alpha):
+        value = rate.table[t - rate.first]
+    else:
+        value = rate.c / t**rate.alpha
+    return min(1.0, value)
+
+
+PUBLISHED, PAPER, NONE = range(3)
+
+
+class StepSize(NamedTuple):
+    """The actor's step eta d_t.
+
+    decay : by which the factor d_t shrinks along a trajectory, gamma (pg) or 1 (undiscounted).
+    normalization : PUBLISHED, times trajectories / sum of factors; PAPER, divided by their mean.
+    """
+
+    eta: float
+    decay: float
+    normalization: int
+
+
+@phase
+def step_of(size: StepSize, factor: float, factor_sum: float, trajectories: int, t: int) -> float:
+    """The step at t, with `factor` included in the sum."""
+    step = size.eta * factor
+    if size.normalization == PUBLISHED:
+        step *= trajectories / factor_sum
+    elif size.normalization == PAPER:
+        step *= t / factor_sum
+    return step
+
+
+@phase
+def expected_value(tables: Tables, row: Place) -> float:
+    """v(s) = sum_a pi(a|s) q(s, a)."""
+    v = 0.0
+    for i in range(row, row + tables.width):
+        v += tables.pi[i] * tables.q[i]
+    return v
+
+
+@phase
+def greedy_value(q: Floats, row: Place, width: Place) -> float:
+    """max_a q(s, a)."""
+    best = q[row]
+    for i in range(row + ONE, row + width):
+        best = max(best, q[i])
+    return best
+
+
+def edges_of(mdp: FiniteMDP) -> Edges:
+    """The edges of a known MDP, one per stored entry of P."""
+    pairs = np.arange(mdp.n_states * mdp.n_actions, dtype=np.uint32)
+    pair = np.repeat(pairs, np.diff(mdp.P.indptr))
+    return Edges(
+        row=pair - pair % np.uint32(mdp.n_actions),
+        pair=pair,
+        next=(mdp.P.indices * mdp.n_actions).astype(np.uint32),
+        r=mdp.r_next.copy(),
+        discount=np.where(mdp.is_terminal[mdp.P.indices], 0.0, mdp.gamma),
+        first=mdp.P.indptr.astype(np.uint32),
+        seen=np.zeros(mdp.P.nnz, dtype=np.int64),
+    )

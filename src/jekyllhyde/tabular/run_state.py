@@ -1,0 +1,169 @@
+"""A run of the compiled loop: what changes while an agent learns, and its choices as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.tabular.actors import ACTORS, Direct, RegularizedSoftmax, RowRule, Sampled, Softmax
+from jekyllhyde.tabular.algorithm import Algorithm
+from jekyllhyde.tabular.bonuses import Count
+from jekyllhyde.tabular.critics import (
+    CRITICS,
+    Curious,
+    Current,
+    Mle,
+    Plain,
+    TemporalDifference,
+    UnderWayDifference,
+)
+from jekyllhyde.tabular.explorers import Nobody, OptimisticQ
+from jekyllhyde.tabular.leaders import JekyllAlone, JekyllAndHyde
+from jekyllhyde.tabular.random_stream import Words, stream
+from jekyllhyde.tabular.records import (
+    EMPTY,
+    Index,
+    Position,
+    StepSize,
+    Tables,
+    rate_of,
+    start_position,
+)
+from jekyllhyde.tabular.replays import TwoLogs, UnderWay
+from jekyllhyde.tabular.settings import (
+    NORMALIZATIONS,
+    JekyllHydeSettings,
+    OnPolicySettings,
+    TabularSettings,
+)
+
+CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
+UNBOUNDED = 1 << 62
+
+
+@dataclass
+class RunState:
+    """All that changes while an agent learns: tables, random stream, position, replay [2, room]."""
+
+    tables: Tables
+    words: Words
+    position: Position[Any, Any]
+    log: Index
+
+    def table(self, name: str) -> Floats:
+        """One of the tables as [S, A], the same memory."""
+        array: Floats = getattr(self.tables, name)
+        return array.reshape(-1, int(self.tables.width))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many transitions Jekyll's and Hyde's buffers were ever offered."""
+        return int(self.position.size_jekyll[0]), int(self.position.size_hyde[0])
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+        return int(self.position.steps[0])
+
+    def make_room(self, settings: TabularSettings, steps: int) -> bool:
+        """Room in the log for `steps` more transitions; whether it had to grow (it doubles)."""
+        capacity = settings.capacity or UNBOUNDED
+        needed = min(max(self.sizes) + steps, capacity) if settings.uses_replay else 0
+        room = self.log.shape[1]
+        if room >= needed:
+            return False
+        log = np.empty((2, min(max(needed, 2 * room), capacity)), dtype=np.uint32)
+        for row, size in enumerate(self.sizes):
+            log[row, : min(size, capacity)] = self.log[row, : min(size, capacity)]
+        self.log = log
+        return True
+
+
+def initial_state(
+    settings: TabularSettings, n_states: int, n_actions: int, seed: int, run: int
+) -> RunState:
+    """A uniform policy, q = q0, Hyde's q = hyde_q0, nothing seen."""
+    size = n_states * n_actions
+    uniform = np.full(size, 1.0 / n_actions)
+    has_hyde = isinstance(settings, JekyllHydeSettings)
+    tables = Tables(
+        theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
+        pi=uniform,
+        q=np.full(size, float(settings.q0)),
+        q_hyde=np.full(size, float(settings.option("hyde_q0"))) if has_hyde else EMPTY,
+        n=np.zeros(size, dtype=np.int64),
+        work=np.empty(n_actions),
+        width=np.uint64(n_actions),
+    )
+    return RunState(tables, stream(seed, run), start_position(), np.empty((2, 0), dtype=np.uint32))
+
+
+def algorithm(
+    settings: TabularSettings, state: RunState, gamma: float, steps: int, has_model: bool
+) -> Algorithm:
+    """The records of all choices, for the next `steps` environment steps."""
+    density = gamma if settings.option("density") == "pg" else 1.0
+    normalization = NORMALIZATIONS.index(settings.option("normalization"))
+    leader: Any = JekyllAlone()
+    explorer: Any = Nobody()
+    if isinstance(settings, JekyllHydeSettings):
+        rates = [rate_of(rate, state.steps, steps) for rate in (settings.epsilon, settings.o)]  # type: ignore[arg-type]
+        leader, explorer = JekyllAndHyde(*rates), settings.explorer()
+    replay: Any = UnderWay()
+    if settings.uses_replay:
+        from_model = settings.option("successor") == "model" and has_model
+        capacity = settings.capacity or UNBOUNDED
+        replay = TwoLogs(state.log, capacity, settings.when_full == "ring", from_model)
+    critic = _critic(settings)
+    quiet = isinstance(explorer, Nobody) or (
+        isinstance(explorer, OptimisticQ) and isinstance(explorer.bonus, Count)
+    )
+    return Algorithm(
+        leader=leader,
+        actor=_actor(settings),
+        critic=critic,
+        explorer=explorer,
+        replay=replay,
+        step_size=StepSize(float(settings.eta) / settings.batch, density, normalization),
+        batch=settings.batch,
+        counts_log=not quiet or settings.nu > 0.0,
+    )
+
+
+def counts_edges(algorithm: Algorithm) -> bool:
+    """Whether transitions of a known MDP are counted, for the empirical model."""
+    from_model = isinstance(algorithm.replay, TwoLogs) and algorithm.replay.from_model
+    return from_model or isinstance(algorithm.critic, Mle)
+
+
+def _nu_in_actor(settings: TabularSettings) -> bool:
+    return isinstance(settings, OnPolicySettings) and settings.option("nu_in") == "actor"
+
+
+def _critic(settings: TabularSettings) -> Any:
+    rule = CRITICS.make(settings.critic, "critic")
+    if isinstance(rule, Mle):
+        return Mle(settings.mle_every, float(settings.q0))
+    nu = 0.0 if _nu_in_actor(settings) else float(settings.nu)
+    eta = float(settings.eta_c) / settings.batch
+    learned = TemporalDifference(rule, eta, Curious(nu) if nu > 0.0 else Plain())
+    return UnderWayDifference(learned) if isinstance(rule, Current) else learned
+
+
+def _actor(settings: TabularSettings) -> Any:
+    if settings.actor is not None:
+        rule = ACTORS.make(settings.actor, "actor")
+        return rule if hasattr(rule, "improve") else RowRule(rule)
+    nu = float(settings.nu) if _nu_in_actor(settings) else 0.0
+    lam = float(settings.lam) if isinstance(settings, OnPolicySettings) else 0.0
+    direct = settings.parametrization == "direct"
+    if settings.option("update") == "sampled":
+        return Sampled(direct, lam, nu)
+    if direct:
+        return Direct(nu)
+    if lam > 0.0 or nu > 0.0:
+        return RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
+    return Softmax()

@@ -1,0 +1,274 @@
+"""The tabular agents' settings: what can be chosen, and what the two conventions choose.
+
+An option left at None takes the convention's value. `algorithm` turns settings into the records
+that the compiled loop reads.
+
+| option        | in the paper | published                              | paper                    |
+| ------------- | ------------ | -------------------------------------- | ------------------------ |
+| normalization | Appendix E   | factor * trajectories / sum of factors | factor / mean of factors |
+| density (J&H) | d            | pg: factor gamma^k                     | undiscounted: factor 1   |
+| bonus         | 1/sqrt(n)    | ucb: sqrt(log(N + 1) / (n + 0.001))    | count: 1/sqrt(n)         |
+| hyde_q0       | q_0          | 1                                      | q0                       |
+| hyde_clip     | -            | 1                                      | none                     |
+| hyde_eta      | eta_c        | 0.1                                    | eta_c                    |
+| successor     | tau ~ D      | model: s' from both buffers' model     | stored: as it was        |
+| update        | line 6       | expected                               | sampled (on-policy)      |
+| nu_in         | line 6       | critic                                 | actor                    |
+| entropy       | lambda       | plain: -lam log pi                     | centred                  |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.schedule import Schedule, ScheduleLike, probability
+from jekyllhyde.tabular.actors import ACTORS
+from jekyllhyde.tabular.bonuses import BONUSES
+from jekyllhyde.tabular.critics import CRITICS, Mle
+from jekyllhyde.tabular.explorers import EXPLORERS
+
+NORMALIZATIONS = ("published", "paper", "none")
+SELDOM_SET = {"actor": None}  # options that version 0.1 did not have, at what gives its behaviour
+
+
+@dataclass(frozen=True, kw_only=True)
+class TabularSettings:
+    """What both agents can be told."""
+
+    # Discount of the environment; on a known MDP the MDP's own holds.
+    gamma: float = 0.99
+    # Step size of the actor.
+    eta: float = 1.0
+    # Step size of the critic.
+    eta_c: float = 0.1
+    # Initial value of the critic.
+    q0: float = 0.0
+    # Of the policy: softmax or direct.
+    parametrization: str = "softmax"
+    # A rule of your own for the policy update, file.py:Name, instead of the paper's.
+    actor: Any = None
+    # expected_sarsa, current (on the transition under way), q_learning, mle, or file.py:Name.
+    critic: Any = "expected_sarsa"
+    # Steps between two solutions of the mle critic, the exact values in the empirical model.
+    mle_every: int = 1
+    # Weight of a UCB bonus.
+    nu: float = 0.0
+    # Samples per step; each step size is divided by it.
+    batch: int = 1
+    # Of the actor's step: published, paper or none.
+    normalization: str | None = None
+    # Step factor along a trajectory: pg (gamma^k) or undiscounted (1).
+    density: str | None = None
+    # Bound on each replay buffer; unbounded by default.
+    capacity: int | None = None
+    # What a full buffer does: ring (the oldest makes room) or keep (the newest is dropped).
+    when_full: str = "ring"
+    # Replayed s': model (drawn again from the empirical model) or stored.
+    successor: str | None = None
+    # published (as the figures were made) or paper (the text, literally).
+    convention: str = "published"
+
+    agent: ClassVar[str]
+    presets: ClassVar[dict[str, dict[str, Any]]]
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "convention": ("published", "paper"),
+        "parametrization": ("softmax", "direct"),
+        "normalization": NORMALIZATIONS,
+        "density": ("pg", "undiscounted"),
+        "when_full": ("ring", "keep"),
+        "successor": ("model", "stored"),
+    }
+
+    def __post_init__(self) -> None:
+        for name, allowed in self.choices.items():
+            check_choice(self.option(name), name, allowed)
+        for name in ("eta", "eta_c"):
+            self.check_number(name, lambda x: x > 0, "a positive number")
+        self.check_number("q0", lambda x: True, "a finite number")
+        for name in ("nu", "lam"):
+            self.check_number(name, lambda x: x >= 0, "a number of at least 0")
+        self.check_number("gamma", lambda x: 0 <= x <= 1, "a number in [0, 1]")
+        for name in ("batch", "mle_every"):
+            check_count(getattr(self, name), name, 1)
+        if self.capacity is not None:
+            check_count(self.capacity, "capacity", 1)
+        if self.capacity is not None and self.successor == "model":
+            raise InputError(
+                "successor is 'model', but a bounded buffer forgets; "
+                "give successor='stored' or no capacity"
+            )
+        CRITICS.make(self.critic, "critic")
+        if self.actor is not None:
+            ACTORS.make(self.actor, "actor")
+
+    def option(self, name: str) -> Any:
+        """The value of an option, the convention's where it was left at None."""
+        value = getattr(self, name, None)
+        if name == "successor" and value is None and self.capacity is not None:
+            return "stored"
+        return self.presets[self.convention].get(name) if value is None else value
+
+    def resolved(self) -> dict[str, Any]:
+        """Every option with its value in force, in the words of the command line."""
+        values = {field.name: self.option(field.name) for field in fields(self)}
+        spelled = {"critic": CRITICS, "bonus": BONUSES, "hyde": EXPLORERS, "actor": ACTORS}
+        for name, value in values.items():
+            if isinstance(value, Schedule):
+                values[name] = str(value)
+            elif name in spelled and value is not None and not isinstance(value, str):
+                values[name] = spelled[name].spell(spelled[name].make(value))
+        new = {name for name, value in SELDOM_SET.items() if values[name] == value}
+        return {name: value for name, value in values.items() if name not in new}
+
+    def check_number(self, name: str, allowed: Callable[[float], bool], words: str) -> None:
+        """Refuse a value that is no finite number, or not an `allowed` one."""
+        value = getattr(self, name, None)
+        is_number = isinstance(value, (int, float)) and math.isfinite(value)
+        if value is not None and not (is_number and allowed(value)):
+            raise InputError(f"{name} is {value!r}; it must be {words}")
+
+    @property
+    def uses_replay(self) -> bool:
+        """Whether transitions are kept."""
+        return True
+
+    @property
+    def has_callables(self) -> bool:
+        """Whether a schedule is a function of the user's, which is asked for in stretches."""
+        schedules = (getattr(self, field.name) for field in fields(self))
+        return any(isinstance(rate, Schedule) and rate.function for rate in schedules)
+
+    @property
+    def uses_model(self) -> bool:
+        """Whether the empirical model is solved, which needs a known MDP."""
+        return isinstance(CRITICS.make(self.critic, "critic"), Mle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JekyllHydeSettings(TabularSettings):
+    """Dr Jekyll and Mr Hyde (Algorithm 3). In his case nu adds UCB to Jekyll's critic."""
+
+    # Probability epsilon_t that Hyde leads the next trajectory: 0.1, 100/t, 10/sqrt(t).
+    epsilon: ScheduleLike = "100/t"
+    # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
+    o: ScheduleLike = 0.5
+    # Hyde: q_learning on his bonus, uniform, or file.py:Name.
+    hyde: Any = "q_learning"
+    # His bonus: ucb, count, or file.py:Name.
+    bonus: Any = None
+    # His initial value.
+    hyde_q0: float | None = None
+    # Upper clip of his values; inf for none.
+    hyde_clip: float | None = None
+    # His step size.
+    hyde_eta: float | None = None
+
+    agent: ClassVar[str] = "jekyll-hyde"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "published": {
+            "normalization": "published",
+            "density": "pg",
+            "bonus": "ucb",
+            "hyde_q0": 1.0,
+            "hyde_clip": 1.0,
+            "hyde_eta": 0.1,
+            "successor": "model",
+        },
+        "paper": {
+            "normalization": "paper",
+            "density": "undiscounted",
+            "bonus": "count",
+            "hyde_clip": math.inf,
+            "successor": "stored",
+        },
+    }
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", probability(self.epsilon, "epsilon"))
+        object.__setattr__(self, "o", probability(self.o, "o"))
+        super().__post_init__()
+        self.check_number("hyde_q0", lambda x: True, "a finite number")
+        self.check_number("hyde_eta", lambda x: x > 0, "a positive number")
+        if self.hyde_clip is not None and not self.hyde_clip > -math.inf:
+            raise InputError(
+                f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip"
+            )
+        BONUSES.make(self.option("bonus"), "bonus")
+        self.explorer()
+
+    def option(self, name: str) -> Any:
+        """The value of an option, the convention's where it was left at None."""
+        value = super().option(name)
+        if value is None and name in ("hyde_q0", "hyde_eta"):
+            return self.q0 if name == "hyde_q0" else self.eta_c
+        return value
+
+    def explorer(self) -> Any:
+        """Hyde's record."""
+        if isinstance(self.hyde, str) and self.hyde in EXPLORERS:
+            cls = EXPLORERS[self.hyde]
+            return cls.of(self) if hasattr(cls, "of") else cls()
+        return EXPLORERS.make(self.hyde, "hyde")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnPolicySettings(TabularSettings):
+    """On-policy actor-critic (Algorithm 2)."""
+
+    # Entropy weight lambda.
+    lam: float = 0.0
+    # Form of the entropy term: plain or centred.
+    entropy: str | None = None
+    # Where nu's bonus goes: the critic's target or the actor.
+    nu_in: str | None = None
+    # expected over all actions, or sampled: of the action taken, with a one-step target.
+    update: str | None = None
+    # Learn from `batch` draws of all transitions so far instead of from the one under way.
+    replay: bool = False
+
+    agent: ClassVar[str] = "on-policy"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "published": {
+            "normalization": "published",
+            "density": "pg",
+            "successor": "model",
+            "entropy": "plain",
+            "nu_in": "critic",
+            "update": "expected",
+        },
+        "paper": {
+            "normalization": "paper",
+            "density": "pg",
+            "successor": "stored",
+            "entropy": "centred",
+            "nu_in": "actor",
+            "update": "sampled",
+        },
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        **TabularSettings.choices,
+        "entropy": ("plain", "centred"),
+        "nu_in": ("critic", "actor"),
+        "update": ("expected", "sampled"),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.batch > 1 and not self.replay:
+            raise InputError(
+                f"batch is {self.batch}, but without replay there is one transition per step; "
+                "give replay=True"
+            )
+        if self.lam > 0 and self.parametrization == "direct":
+            raise InputError(
+                "lam is given, but the direct parametrization has no entropy term; use 'softmax'"
+            )
+
+    @property
+    def uses_replay(self) -> bool:
+        """Whether transitions are kept."""
+        return self.replay

@@ -1,0 +1,32 @@
+"""Digests: runs stored by version 0.1 are found by this one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from jekyllhyde.lab import digests
+from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.methods import METHODS
+
+STORED = json.loads((Path(__file__).parent / "digests-0.1.json").read_text())
+EXPERIMENTS = {panel.experiment.name: panel.experiment for panel in PANELS.values()}
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_digests_are_those_of_version_0_1(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    if METHODS[experiment.method].extra is not None:
+        pytest.importorskip("jax")
+    cells = {cell.id: cell.digest for cell in experiment.cells}
+    assert {id: cells[id] for id in STORED[name]["cells"]} == STORED[name]["cells"]
+    assert experiment.digest == STORED[name]["digest"]
+
+
+def test_a_new_option_counts_only_where_it_is_not_at_its_default() -> None:
+    defaults = {"n_states": 10, "beta": 0.95, "wind": 0.0}
+    assert digests.stored("chain", defaults, defaults) == {"n_states": 10, "beta": 0.95}
+    assert digests.stored("chain", defaults | {"wind": 0.5}, defaults)["wind"] == 0.5
+    assert digests.stored("mine", defaults, defaults) == defaults
