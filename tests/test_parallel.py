@@ -8,7 +8,7 @@ import time
 import pytest
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.parallel import interruptible, run_all
 from jekyllhyde.planning.plan import plan
 

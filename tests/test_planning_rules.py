@@ -10,7 +10,7 @@ import pytest
 
 from jekyllhyde.cli import main
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import plan
 from mdps import Floats, GreedyStep, assert_close

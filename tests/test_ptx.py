@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jekyllhyde.gpu import compile_ptx
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
 from mdps import GreedyStep
