@@ -232,7 +232,7 @@ def known_model(
     scratch: Scratch,
     stop: Stop,
 ) -> KnownModel:
-    """A known MDP as a world; the last edge of a row and the last start get what rounding leaves."""
+    """A known MDP as a world; the last edge of a row and the last start get the rounding."""
     start = np.flatnonzero(mdp.p0 > 0)
     cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)
