@@ -130,7 +130,7 @@ def compare(run: Callable[..., int], mdp: FiniteMDP, updates: int) -> list[dict[
 
             def ours(
                 times: int = 1,
-                settings: dict[str, Any] = settings | options,  # noqa: B006
+                settings: dict[str, Any] = settings | options,
                 density: str = density,
             ) -> Floats:
                 return jh.plan(mdp, density=density, updates=times * updates, **settings).J[

@@ -683,7 +683,7 @@ def main() -> None:
                 ],
                 by_replay,
             ),
-            "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: "
+            "Replay as a log, counts in a Fenwick tree, or counts in an alias table with a tail: "
             "ns to store one and draw one:",
             table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
             "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds "
