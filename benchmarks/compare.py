@@ -1,4 +1,4 @@
-"""This tree beside another commit, in one run: the same numbers to the last bit, and how fast.
+"""The tree beside another commit, in one run: the same numbers to the last bit, and how fast.
 
     python benchmarks/compare.py REVISION [--numbers] [--speed] [--repetitions N]
 
@@ -25,7 +25,7 @@ COMMANDS = {
     "chain": "train chain --beta 0.8 --agent tabular-jekyll-hyde --epsilon 100/t --o 0.5"
     " --trajectories 20000 --runs 20 --target 0.5 --out OUT",
     "rooms": "train four_rooms --agent tabular-jekyll-hyde --trajectories 2000 --runs 4 --out OUT",
-    "networks": "train FourRooms-v0 --agent jekyll-hyde --seeds 2 --episodes 60 --out OUT",
+    "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT",
 }
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
 
@@ -45,7 +45,8 @@ for name, mdp, agent, count in (
         mdp, agent, trajectories=count, threads=1)
 for mdp, count in ((jh.chain(10), 15_000), (jh.garnet(50, seed=0), 3_000)):
     for rule in ("direct", "softmax"):
-        for density, o in (("pg", None), ("undiscounted", None), ("uniform", None), ("mixture", 0.5)):
+        for density in ("pg", "undiscounted", "uniform", "mixture"):
+            o = 0.5 if density == "mixture" else None
             calls[f"plan, {mdp.name}, {rule}, {density}"] = (
                 lambda mdp=mdp, rule=rule, density=density, o=o, count=count: jh.plan(
                     mdp, parametrization=rule, density=density, o=o, eta=1.0, updates=count))
@@ -96,7 +97,8 @@ def outputs(tree: Path, folder: Path) -> Path:
         words = command.replace("OUT", str(folder / name)).replace("STORE", str(folder / "store"))
         arguments = words.split()
         if is_first_version(tree):
-            arguments = [OLD_NAMES.get(word, word) for word in arguments]
+            old = OLD_NAMES | ({"--runs": "--seeds"} if name == "networks" else {})
+            arguments = [old.get(word, word) for word in arguments]
         run(tree, ["-m", "jekyllhyde", *arguments])
         print(f"{tree.name}: {name}", flush=True)
     return folder

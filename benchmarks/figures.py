@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from jekyllhyde.lab import methods
 from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Cell
 from jekyllhyde.lab.store import Store
 
@@ -29,17 +29,12 @@ LONGEST = 20_000  # trajectories or updates of the run that is timed
 
 def speed(cell: Cell) -> float:
     """Steps or updates per second on one core."""
-    name = methods.WORK[cell.method][0]
-    settings = {
-        **cell.settings,
-        name: min(LONGEST, methods.work_of(cell.method, cell.settings)),
-        "target": None,
-    }
+    method = METHODS[cell.method]
+    settings = {**cell.settings, method.unit: min(LONGEST, method.work(cell.settings))}
+    settings.pop("target", None)
     for _ in range(2):
         started = time.process_time()
-        row = methods.run_block(
-            cell.method, cell.problem, settings, 0, range(1), lambda count: None
-        )[0]
+        row = method.run_block(cell.problem, settings, 0, range(1), lambda count: None)[0]
         seconds = time.process_time() - started
     return float(row.get("steps") or row["end"]) / seconds
 
@@ -52,7 +47,7 @@ def main() -> None:
     rows = []
     for panels in shown.values():
         experiment = PANELS[panels[0]].experiment
-        if experiment.method == "deep":
+        if METHODS[experiment.method].extra is not None:
             continue
         present = [len(store.present(cell.digest)) for cell in experiment.cells]
         work = here = full = 0.0

@@ -21,7 +21,8 @@ from common import machine, table, write  # one BLAS thread, before NumPy
 # isort: split
 import numpy as np
 
-from jekyllhyde.lab import engine, methods
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
@@ -188,8 +189,7 @@ def scaling(folder: str, workers: int) -> float:
         runs=40,
         settings={"trajectories": 10_000, "target": 2.0},
     )
-    methods.run_block(
-        "learn",
+    METHODS["learn"].run_block(
         sweep.cells[0].problem,
         {**sweep.cells[0].settings, "trajectories": 10},
         0,

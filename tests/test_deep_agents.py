@@ -72,11 +72,13 @@ def test_the_contract(name: str, tmp_path: Path) -> None:
 
 def test_a_loaded_agent_goes_on_in_the_middle_of_an_episode(tmp_path: Path) -> None:
     """In the first episode, whose reset has the agent's seed, and in a later one."""
-    for steps in (5, 100):
-        whole = FACTORIES["ddqn"](env=FourRooms()).learn(steps + 30)
-        part = FACTORIES["ddqn"](env=FourRooms()).learn(steps)
-        part.save(tmp_path / "agent")
-        assert same(deep.DoubleDQN.load(tmp_path / "agent", FourRooms()).learn(30), whole)
+    makers: list[Callable[[], Any]] = [FourRooms, lambda: gym.make("CartPole-v1")]
+    for env in makers:
+        for steps in (5, 100):
+            whole = FACTORIES["ddqn"](env=env()).learn(steps + 30)
+            part = FACTORIES["ddqn"](env=env()).learn(steps)
+            part.save(tmp_path / "agent")
+            assert same(deep.DoubleDQN.load(tmp_path / "agent", env()).learn(30), whole)
 
 
 class Restless(TabularEnv):
@@ -87,8 +89,8 @@ class Restless(TabularEnv):
     def reset(self, **options: Any) -> Any:
         super().reset(**options)
         Restless.starts += 1
-        self._state = np.int64(Restless.starts % 3)
-        return self._state, {}
+        self._state = Restless.starts % 3
+        return np.int64(self._state), {}
 
 
 def test_where_no_seed_brings_the_episode_back_a_new_one_begins(tmp_path: Path) -> None:
@@ -151,7 +153,6 @@ class Sign(gym.Env[np.ndarray, int]):
 
 
 def test_array_observations_and_shifted_actions(tmp_path: Path) -> None:
-    agent = deep.DoubleDQN(Sign(), config="published", trained_embedding=False, hidden=(16,))
     agent = deep.DoubleDQN(Sign(), **SMALL, eta_c=1e-2).learn(300)
     signs = np.array([-1.0, 1.0], dtype=np.float32)
     batch = np.stack([np.full((1, 2), sign) for sign in signs])
@@ -289,7 +290,7 @@ def short_run(agent: str = "jekyll_hyde", **settings: Any) -> np.ndarray:
 )
 def test_choices_of_the_users_own(agent: str, setting: str, name: str, own: Path) -> None:
     """They are used, they are described by their file's content, and an edit changes the result."""
-    reference = {setting: f"{own}:{name}"}
+    reference: dict[str, Any] = {setting: f"{own}:{name}"}
     first = short_run(agent, **reference)
     described = deep.describe(deep.configure(agent, **reference))[setting]
     assert described.startswith(name.partition("(")[0] + "@")
@@ -319,16 +320,18 @@ def test_an_agent_with_a_bonus_of_the_users_own(own: Path, tmp_path: Path) -> No
 
 
 def test_choices_that_cannot_be(own: Path) -> None:
-    for setting, value, words in (
+    cases: list[tuple[str, Any, str]] = [
         ("bonus", "novelty", "bonus is 'novelty'; it must be one of rnd"),
         ("bonus", f"{own}:Uniform", "it must be a jekyllhyde.deep.bonus.Bonus"),
         ("bonus", f"{own}:Unmarked", "eqx.field"),
         ("bonus", "rnd(width=3)", "rnd takes"),
         ("bonus", 3, "it must be a jekyllhyde.deep.bonus.Bonus"),
         ("actor_rule", f"{own}:nothing", "has no function nothing"),
-    ):
+    ]
+    for setting, value, words in cases:
+        choice: dict[str, Any] = {setting: value}
         with pytest.raises(InputError, match=words):
-            deep.configure("jekyll_hyde", **{setting: value})
+            deep.configure("jekyll_hyde", **choice)
 
 
 def test_a_bonus_that_is_named_is_the_configurations_own() -> None:

@@ -5,6 +5,7 @@ happened to.
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import signal
 import subprocess
@@ -431,3 +432,34 @@ def test_a_calibration_runs_little_and_stores_nothing(store: Store, experiment: 
 def test_an_engine_that_does_not_exist(store: Store) -> None:
     with pytest.raises(InputError, match="engine is 'slurm'; it must be one of local, ray"):
         engine.run([small()], store, engine="slurm")
+
+
+CORE = """
+import sys
+blocked = "matplotlib plotly jinja2 markdown_it tyro rich jax equinox optax ray".split()
+sys.modules.update(dict.fromkeys(blocked))
+from lab_sweeps import planned, small
+from jekyllhyde.lab import engine
+from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.panel import panel_of, read
+from jekyllhyde.lab.store import Store
+store = Store.open(sys.argv[1], create=True)
+for experiment in (small(1), planned()):
+    engine.run([experiment], store, workers=1)
+    print(read(panel_of(experiment), store).runs)
+"""
+
+
+def test_sweeps_run_with_the_core_install(tmp_path: Path) -> None:
+    """Without pictures, pages, the command line, networks and Ray."""
+    here = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", CORE, str(tmp_path / "store")],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1", "1"]

@@ -28,7 +28,8 @@ from hypothesis import strategies as st
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine, store_part
 from jekyllhyde.lab.spec import Cell
-from jekyllhyde.lab.store import ABANDONED, Store
+from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_folder import ABANDONED
 from jekyllhyde.lab.store_part import Held, stretches
 from lab_sweeps import expected, held, planned, rows, small
 
@@ -332,7 +333,8 @@ def test_a_flipped_bit_in_the_data_is_never_read_as_a_number(filled: Store) -> N
     """Without verifying: reading refuses pages whose checksum is wrong."""
     victim = parts(filled)[0]
     column = pq.ParquetFile(victim).metadata.row_group(0).column(SCHEMA_NAMES.index("J_norm_end"))
-    at = column.data_page_offset + column.total_compressed_size - 3
+    start = column.dictionary_page_offset or column.data_page_offset
+    at = start + column.total_compressed_size - 3  # the end of its last page
     damage(filled, victim, lambda data: data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
     with pytest.raises(InputError, match=rf"part {victim.name} cannot be read .*verify the store"):
         Store.open(filled.folder).table([cell.digest for cell in CELLS])

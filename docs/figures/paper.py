@@ -76,17 +76,16 @@ def studied(panel: Panel, path: Path) -> Curves:
     """A panel of Figure 3 from the study's arrays: `agent config/level//quantity`."""
     data, level = np.load(path), panel.experiment.problem["level"]
     samples, failures = {}, {}
-    for one in panel.experiment.series:
-        key = f"{one['agent']} {one.get('config', 'published')}/{level}//"
-        samples[str(one["label"])] = data[key + panel.quantity].astype(np.float64)
-        failures[str(one["label"])] = int(data[key + "diverged"].sum())
+    for series, tag in zip(panel.experiment.series, panel.labels, strict=True):
+        key = f"{series['agent']} {series.get('config', 'published')}/{level}//"
+        samples[tag] = data[key + panel.quantity].astype(np.float64)
+        failures[tag] = int(data[key + "diverged"].sum())
     x = data[key + "episode"].astype(np.float64)
-    found = {label: summarize(values, panel.statistic) for label, values in samples.items()}
-    y, lo, hi = ({label: some[i] for label, some in found.items()} for i in range(3))
+    summaries = {tag: summarize(values, panel.statistic) for tag, values in samples.items()}
+    y, lo, hi = ({tag: lines[i] for tag, lines in summaries.items()} for i in range(3))
     runs = len(next(iter(samples.values())))
-    return Curves(
-        panel, x, samples, y, lo, hi, {label: np.zeros(len(x)) for label in samples}, failures, runs
-    )
+    censored = {tag: np.zeros(len(x)) for tag in samples}
+    return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
 
 
 def section(curves: Curves, claims: list[dict[str, str]]) -> str:
@@ -112,19 +111,19 @@ def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
     with (DOCS / "results" / f"{name}.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["series", "x", "y", "lo", "hi", "median", "censored", "runs"])
-        for label in curves.y:
-            median = np.median(curves.samples[label], axis=0)
+        for tag, label in curves.labels.items():
+            median = np.median(curves.samples[tag], axis=0)
             for i in shown:
                 values = (
                     curves.x[i],
-                    curves.y[label][i],
-                    curves.lo[label][i],
-                    curves.hi[label][i],
+                    curves.y[tag][i],
+                    curves.lo[tag][i],
+                    curves.hi[tag][i],
                     median[i],
-                    curves.censored[label][i],
+                    curves.censored[tag][i],
                 )
                 writer.writerow(
-                    [label, *(f"{value:.6g}" for value in values), len(curves.samples[label])]
+                    [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
                 )
     (DOCS / "results" / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
 

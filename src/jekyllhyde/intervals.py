@@ -8,8 +8,6 @@ together, run by run, so that runs on the same MDP stay paired. A generator that
 `default_rng(0)`: the same samples have the same interval.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

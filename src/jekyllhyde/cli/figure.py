@@ -27,19 +27,19 @@ PRESETS = ("paper", "quick")
 class Figure:
     """Make figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
 
+    # Panels such as 2a 6d, whole figures such as 5, all, or one's own: file.py:NAME, where NAME is
+    # a Panel or a tuple of them.
     panels: tyro.conf.Positional[tuple[str, ...]]
-    """Panels such as 2a 6d, whole figures such as 5, all, or one's own: file.py:NAME, where NAME is
-    a Panel or a tuple of them.
-    """
+    # Options of the laboratory.
     lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
+    # Runs per point, instead of the preset's.
     runs: int | None = None
-    """Runs per point, instead of the preset's."""
+    # paper (full size; hours for all) or quick (10 runs, 11 points per axis).
     preset: str = "paper"
-    """paper (full size; hours for all) or quick (10 runs, 11 points per axis)."""
+    # Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P.
     out: Path = Path("out")
-    """Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P."""
+    # Print one JSON object instead of the tables.
     json: bool = False
-    """Print one JSON object instead of the tables."""
 
     def run(self) -> int:
         """Compute, draw and judge."""

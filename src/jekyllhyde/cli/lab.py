@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class Lab:
     """Options of the laboratory."""
 
+    # Folder in which runs are kept; what is there is not computed again.
     store: Path = Path("jh-store")
-    """Folder in which runs are kept; what is there is not computed again."""
+    # local (all cores) or ray (a cluster; needs jekyllhyde[ray]).
     engine: str = "local"
-    """local (all cores) or ray (a cluster; needs jekyllhyde[ray])."""
+    # Tasks at a time; one per core by default.
     workers: int | None = None
-    """Tasks at a time; one per core by default."""
+    # Address of a running Ray cluster, such as auto; started on this machine by default.
     address: str | None = None
-    """Address of a running Ray cluster, such as auto; started on this machine by default."""
+    # Only say what would be run, and how long it should take at most.
     dry_run: bool = False
-    """Only say what would be run, and how long it should take at most."""
 
 
 def compute(

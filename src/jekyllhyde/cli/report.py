@@ -1,7 +1,5 @@
 """`jh report`: one interactive page on what a store has of the paper's figures."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +17,17 @@ class Report:
     differences, provenance.
     """
 
+    # Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME), or all; those that
+    # the store lacks runs for are listed as not made.
     panels: tyro.conf.Positional[tuple[str, ...]] = ("all",)
-    """Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME), or all; those that
-    the store lacks runs for are listed as not made.
-    """
+    # The store's folder.
     store: Path = Path("jh-store")
-    """The store's folder."""
+    # The size at which the figures were made: paper or quick.
     preset: str = "paper"
-    """The size at which the figures were made: paper or quick."""
+    # The file to write.
     out: Path = Path("report.html")
-    """The file to write."""
+    # Print one JSON object instead of the summary.
     json: bool = False
-    """Print one JSON object instead of the summary."""
 
     def run(self) -> int:
         """Read what is there and write the page."""

@@ -25,18 +25,16 @@ class StoreCommand:
     runs).
     """
 
+    # ls, show, verify or merge.
     action: tyro.conf.Positional[str]
-    """ls, show, verify or merge."""
+    # For show: a cell's id or digest, or the beginning of one. For merge: the other store's folder.
     what: tyro.conf.Positional[str] = ""
-    """For show: a cell's id or digest, or the beginning of one. For merge: the other store's
-    folder.
-    """
+    # The store's folder.
     store: Path = Path("jh-store")
-    """The store's folder."""
+    # For verify: move damaged parts to STORE/damaged, so that their runs are computed again.
     set_aside: bool = False
-    """For verify: move damaged parts to STORE/damaged, so that their runs are computed again."""
+    # Print JSON instead of tables.
     json: bool = False
-    """Print JSON instead of tables."""
 
     def run(self) -> int:
         """The action."""

@@ -1,7 +1,5 @@
 """`jh sweep`: an experiment of one's own, from a TOML file."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,15 +17,16 @@ from jekyllhyde.files import prepare_folder
 class Sweep:
     """Run the experiment that a TOML file describes, and draw it with intervals."""
 
+    # The experiment; the documentation's page on own experiments says what it may hold.
     file: tyro.conf.Positional[Path]
-    """The experiment; the documentation's page on own experiments says what it may hold."""
+    # Options of the laboratory.
     lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
+    # Runs per point, instead of the file's.
     runs: int | None = None
-    """Runs per point, instead of the file's."""
+    # Folder for NAME.png, NAME.pdf and NAME.csv.
     out: Path = Path("out")
-    """Folder for NAME.png, NAME.pdf and NAME.csv."""
+    # Print one JSON object instead of the table.
     json: bool = False
-    """Print one JSON object instead of the table."""
 
     def run(self) -> int:
         """Compute what the store lacks, draw, and print the points."""

@@ -93,7 +93,7 @@ def modified_cross_entropy(logits: Array, q: Array, temperature: Any) -> Array:
 
 
 def _advantage(logits: Array, q: Array) -> Array:
-    """The advantage q - v [N, A], held constant."""
+    # The advantage q - v [N, A], held constant.
     pi = jax.lax.stop_gradient(jax.nn.softmax(logits))
     return q - jnp.sum(pi * q, -1, keepdims=True)
 

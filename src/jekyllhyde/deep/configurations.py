@@ -130,7 +130,7 @@ def spell(name: str, value: Any) -> Any:
 
 
 def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
-    """The configuration with one setting replaced, after a look at its kind."""
+    # The configuration with one setting replaced, after a look at its kind.
     if name in RND_OPTIONS and isinstance(config.bonus, RND):
         field = RND_OPTIONS[name]
         _check_value(name, value, getattr(config.bonus, field))
@@ -144,6 +144,8 @@ def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
         return replace(config, **{name: value}, **switch)
     if name == "actor_rule" and references.is_reference(value):
         return replace(config, actor_rule=references.load(name, value))
+    if name == "actor_rule" and isinstance(value, str):
+        value = python_name(value)
     _check_value(name, value, getattr(config, name))
     if name == "adam_eps" and isinstance(config.bonus, RND):
         config = replace(config, bonus=replace(config.bonus, adam_eps=value))
@@ -151,7 +153,7 @@ def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
 
 
 def _record(name: str, value: Any, current: Any) -> Any:
-    """The record that `value` stands for; a bare name leaves one of its kind as it is set up."""
+    # The record that `value` stands for; a bare name leaves one of its kind as it is set up.
     if isinstance(value, str) and python_name(value) == class_name(type(current)):
         return current
     choices, kind = RECORDS[name]
@@ -166,9 +168,8 @@ def _record(name: str, value: Any, current: Any) -> Any:
 
 
 def _check_value(name: str, value: Any, default: Any) -> None:
-    """Refuse a value of another kind than the setting has: a number where a name belongs, a step
-    size below 0.
-    """
+    # Refuse a value of another kind than the setting has: a number where a name belongs, a step
+    # size below 0.
     if name == "actor_rule":
         if not callable(value):
             check_choice(value, name, ACTOR_RULES)

@@ -89,15 +89,15 @@ def batch_share(result: TrainResult) -> Curve:
 
 
 def _terminal(result: TrainResult) -> Curve:
-    """Transitions into a terminal state [seeds, E, 2], by personality."""
+    # Transitions into a terminal state [seeds, E, 2], by personality.
     return result.arrivals[..., result.mdp.is_terminal].sum(-1).astype(np.float64)
 
 
 def _ratio(part: Curve, whole: NDArray[Any]) -> Curve:
-    """`part` / `whole`, NaN where there is nothing."""
+    # `part` / `whole`, NaN where there is nothing.
     return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
 
 
 def _live(result: TrainResult, values: NDArray[Any]) -> Curve:
-    """`values` [seeds, E, S, ...] without the terminal states."""
+    # `values` [seeds, E, S, ...] without the terminal states.
     return values[:, :, ~result.mdp.is_terminal].astype(np.float64)

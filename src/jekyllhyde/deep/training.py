@@ -256,7 +256,7 @@ class Batch:
 
 
 def _problem(env: str | FiniteMDP, domain: Mapping[str, Any]) -> tuple[FiniteMDP, int]:
-    """The model, and the steps after which an episode is cut by default."""
+    # The model, and the steps after which an episode is cut by default.
     if isinstance(env, FiniteMDP):
         if domain:
             raise InputError(

@@ -122,7 +122,7 @@ def run_all(
 
 
 def _groups(inputs: Inputs) -> list[slice]:
-    """Which runs go together: each alone on a CPU, all of them elsewhere."""
+    # Which runs go together: each alone on a CPU, all of them elsewhere.
     n_runs = inputs.keys.shape[0]
     on_cpu = all(device.platform == "cpu" for device in inputs.keys.devices())
     return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
@@ -160,7 +160,7 @@ def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: 
 
 @partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
 def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
-    """Advance all runs until each has had `until` episodes."""
+    # Advance all runs until each has had `until` episodes.
 
     def body(carry: Carry) -> Carry:
         carry, ended = jax.vmap(partial(_step, ALGORITHMS[agent]))(models, carry, configs)
@@ -185,7 +185,7 @@ def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, ev
 
 
 def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
-    """One environment step of one run, and the update after it."""
+    # One environment step of one run, and the update after it.
     key, step_key, reset_key = jax.random.split(carry.key, 3)
     action, state = algorithm.act(carry.agent, config, carry.env.s)
     after, outcome = step(model, carry.env, action, step_key)
@@ -211,9 +211,8 @@ def _record(
     t: Array,
     arrivals: Array,
 ) -> tuple[Records, Any]:
-    """Write each run's record at its `index`; one that is out of range, as between evaluations,
-    writes nothing.
-    """
+    # Write each run's record at its `index`; one that is out of range, as between evaluations,
+    # writes nothing.
     n_runs, n_evaluations = records.step.shape
     pi, q = jax.vmap(
         lambda n, config: algorithm.tables(n, config, jnp.arange(records.pi.shape[2]))
@@ -231,7 +230,7 @@ def _record(
 
 @jax.jit
 def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
-    """Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A]."""
+    # Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A].
 
     def score_run(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
         # 1 tells this stream from the training's, which splits the run's key

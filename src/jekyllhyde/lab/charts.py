@@ -1,7 +1,5 @@
 """A panel's chart as data, for the report's page."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

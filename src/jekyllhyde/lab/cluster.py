@@ -4,8 +4,6 @@ Every worker writes to the same store, in a folder that all machines see; only t
 travel back. A lost worker's task is run again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import itertools

@@ -1,7 +1,5 @@
 """Cells completed: problem and settings with every default written out, as the digest has them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any

@@ -4,8 +4,6 @@ An option that 0.1 did not have enters only where it differs from its default, w
 what 0.1 did. What 0.1 had is listed here, once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

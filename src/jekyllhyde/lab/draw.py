@@ -2,8 +2,6 @@
 colour-blind, dashes for print.
 """
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple

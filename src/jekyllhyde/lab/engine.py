@@ -5,8 +5,6 @@ A run's numbers depend on its cell and its number alone (`spec.Cell.stream`), so
 any number of workers give the same rows, and so does going on after a stop.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -6,8 +6,6 @@ is the template of the page, with the script that draws a chart once it comes in
 from users: the template escapes whatever it is given.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 links the text alone.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from html import escape

@@ -1,7 +1,5 @@
 """A panel's files: the picture (PNG and PDF), the plotted numbers (CSV) and the verdicts (JSON)."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

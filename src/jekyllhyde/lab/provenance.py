@@ -2,8 +2,6 @@
 and how many failed.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence

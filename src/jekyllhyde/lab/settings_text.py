@@ -1,7 +1,5 @@
 """Values of settings: grids of them, their canonical text, and names for people."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

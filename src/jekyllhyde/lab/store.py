@@ -2,24 +2,10 @@
 reads Parquet.
 
     STORE/manifest.json       {"format": 1}
-    STORE/parts/*.parquet     one row per run; columns below; each file's metadata lists its cells,
-                              and says who made it and when
+    STORE/parts/*.parquet     one row per run (`store_part` lists the columns); each file's metadata
+                              lists its cells, and says who made it and when
     STORE/index.jsonl         a line per part with what it holds, so that nobody need look into
                               each; losing it costs nothing
-
-| column                              | meaning                                             |
-| ----------------------------------- | --------------------------------------------------- |
-| cell, id                            | digest of the cell's settings; its name for people  |
-| experiment, series, x               | where it belongs, as first computed; x is null      |
-|                                     | where there is no number on that axis               |
-| settings                            | JSON of the complete settings                       |
-| run, failure                        | number of the run; why it failed, null if it did not|
-| end, steps                          | updates or trajectories made; environment steps     |
-| time                                | first evaluated count above the target, or null     |
-| time_both, time_global, time_jekyll | the same for each criterion                         |
-| J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                |
-| at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target         |
-| score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
 
 A part is named after its content, written beside its place, flushed to the disk and renamed, so it
 is there completely or not at all. Writers take turns: under the store's lock each looks up in the
@@ -34,7 +20,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,15 +29,13 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jekyllhyde import __version__, files
+from jekyllhyde import files
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import store_part
 from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell
+from jekyllhyde.lab.store_folder import open_folder, store_error
 from jekyllhyde.lab.store_part import SCHEMA, UNREADABLE, Held, Stretch, first_line
-
-FORMAT = 1
-ABANDONED = 3600.0  # seconds after which a file still being written is one whose writer died
 
 
 @dataclass
@@ -72,55 +56,19 @@ class Store:
         """Open the store in `folder`; with `create`, to write to it, and make one there if there is
         none.
         """
-        store = cls(Path(folder))
-        if store.folder.exists() and not store.folder.is_dir():
-            raise store._error("it is a file, and must be a folder")
-        if create and not store._manifest.exists():
-            store._create()
-        store._check_manifest()
-        if create:
-            store._prepare()
+        store = cls(open_folder(Path(folder), create))
         store.refresh()
         return store
 
-    @property
-    def _manifest(self) -> Path:
-        return self.folder / "manifest.json"
-
-    def _error(self, reason: str) -> InputError:
-        return InputError(f"store is {str(self.folder)!r}; {reason}")
-
     def _writing(self) -> contextlib.AbstractContextManager[None]:
-        # A failure to write becomes one sentence.
         return files.refused(f"store is {str(self.folder)!r}; it cannot be written to")
 
-    def _create(self) -> None:
-        ours = ("parts", "manifest.json")  # the latter if another process has made it since
-        with self._writing():
-            entries = [path.name for path in self.folder.iterdir()] if self.folder.exists() else []
-            if any(name not in ours and not name.startswith(".") for name in entries):
-                raise self._error("that folder has other things in it, give a new or an empty one")
-            (self.folder / "parts").mkdir(parents=True, exist_ok=True)
-        made_by = f"jekyllhyde {__version__}"
-        files.write_json(self._manifest, {"format": FORMAT, "made_by": made_by})
-
-    def _check_manifest(self) -> None:
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
         try:
-            version = json.loads(self._manifest.read_text())["format"]
-        except FileNotFoundError:
-            raise self._error("there is no store (its manifest.json is missing)") from None
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            raise self._error(f"its manifest.json cannot be read ({first_line(error)})") from None
-        if version != FORMAT:
-            raise self._error(f"it has format {version}, and this version reads format {FORMAT}")
-
-    def _prepare(self) -> None:
-        # See that parts can be written, and clear away what dead writers left.
-        parts = files.prepare_folder(self.folder / "parts", "store")
-        for partial in parts.glob(".*"):
-            with contextlib.suppress(FileNotFoundError):
-                if time.time() - partial.stat().st_mtime > ABANDONED:
-                    partial.unlink()
+            yield
+        except UNREADABLE as error:
+            raise self._cannot_read(name, error) from None
 
     # What is here.
 
@@ -136,7 +84,8 @@ class Store:
                 with contextlib.suppress(FileNotFoundError):  # its writer died before the rename
                     present[name] = self._path(name).stat().st_size
         except OSError as error:
-            raise self._error(f"its parts cannot be listed ({error.strerror})") from None
+            reason = f"its parts cannot be listed ({error.strerror})"
+            raise store_error(self.folder, reason) from None
         if scan:
             for name in [name for name, size in self._sizes.items() if present.get(name) != size]:
                 self._forget(name)
@@ -188,7 +137,8 @@ class Store:
         return self.folder / "parts" / name
 
     def _cannot_read(self, name: str, error: Exception) -> InputError:
-        return self._error(f"part {name} cannot be read ({first_line(error)}), verify the store")
+        reason = f"part {name} cannot be read ({first_line(error)}), verify the store"
+        return store_error(self.folder, reason)
 
     def present(self, digest: str) -> set[int]:
         """The runs of a cell that are here."""
@@ -217,10 +167,8 @@ class Store:
         for name in sorted(parts):
             here = {stretch.cell for stretch in self.parts[name]}
             cells = None if here <= wanted else here & wanted
-            try:
+            with self._reading(name):
                 tables.append(store_part.read_table(self._path(name), needed, cells))
-            except UNREADABLE as error:
-                raise self._cannot_read(name, error) from None
         if not tables:
             return schema.empty_table()
         rows = pa.concat_tables(tables).unify_dictionaries()
@@ -230,10 +178,8 @@ class Store:
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
-        try:
+        with self._reading(name):
             about = store_part.read_about(self._path(name))
-        except UNREADABLE as error:
-            raise self._cannot_read(name, error) from None
         return {key: value for key, value in about.items() if key != "held"}
 
     # Adding.
@@ -268,10 +214,8 @@ class Store:
         taken = 0
         for name in sorted(other.parts):
             about = other.provenance(name)
-            try:
+            with other._reading(name):
                 table = store_part.read_table(other._path(name)).cast(SCHEMA)
-            except UNREADABLE as error:
-                raise other._cannot_read(name, error) from None
             taken += self._add(table, about) is not None
         return taken
 

@@ -1,6 +1,19 @@
-"""A part file of a store: its columns, what it holds, who made it, what may be wrong with it."""
+"""A part file of a store: its columns, what it holds, who made it, what may be wrong with it.
 
-from __future__ import annotations
+| column                              | meaning                                             |
+| ----------------------------------- | --------------------------------------------------- |
+| cell, id                            | digest of the cell's settings; its name for people  |
+| experiment, series, x               | where it belongs, as first computed; x is null      |
+|                                     | where there is no number on that axis               |
+| settings                            | JSON of the complete settings                       |
+| run, failure                        | number of the run; why it failed, null if it did not|
+| end, steps                          | updates or trajectories made; environment steps     |
+| time                                | first evaluated count above the target, or null     |
+| time_both, time_global, time_jekyll | the same for each criterion                         |
+| J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                |
+| at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target         |
+| score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
+"""
 
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Settings checked against the types that their owners declare, with errors that name the field."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Mapping
 from functools import lru_cache

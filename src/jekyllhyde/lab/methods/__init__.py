@@ -1,7 +1,5 @@
 """The methods by name: exact updates, learning from samples, learning with networks."""
 
-from __future__ import annotations
-
 from jekyllhyde.lab.methods.contract import Method
 from jekyllhyde.lab.methods.deep import DEEP
 from jekyllhyde.lab.methods.learn import LEARN

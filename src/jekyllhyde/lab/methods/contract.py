@@ -4,8 +4,6 @@ Every row is one run. A run with a target ends there and leaves its time; one wi
 curve, at about `points` places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

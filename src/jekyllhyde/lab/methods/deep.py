@@ -1,7 +1,5 @@
 """Learning with networks (`jekyllhyde.deep.train`) as runs of a cell."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

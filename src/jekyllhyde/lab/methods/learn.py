@@ -1,7 +1,5 @@
 """Learning from samples with tables (`jekyllhyde.learn`) as runs of a cell."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 

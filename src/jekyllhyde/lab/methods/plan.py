@@ -1,7 +1,5 @@
 """Exact policy updates (`jekyllhyde.plan`) as runs of a cell."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import msgspec
