@@ -35,7 +35,7 @@ def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str
 
 @contextmanager
 def _without_card() -> Iterator[None]:
-    """Answer for a card that is not there: the compiler asks for its kind at every inner call."""
+    # Answer for a card that is not there: the compiler asks for its kind at every inner call.
     dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
     ask = dispatcher.get_current_device
     card = SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)

@@ -82,9 +82,8 @@ def project_in_place(x: Floats, row: Place, width: Place, heap: Floats, at: Plac
 
 @kernel
 def _sift_down(heap: Floats, row: Place, i: Place, n: Place) -> None:
-    """Let entry i of a row sink until its n entries are a heap again, each at least as large as its
-    two children.
-    """
+    # Let entry i of a row sink until its n entries are a heap again, each at least as large as its
+    # two children.
     value = heap[row + i]
     child = TWO * i + ONE
     while child < n:
@@ -110,18 +109,9 @@ def exponentials(x: Floats, out: Floats) -> None:
         power = math.floor(y * INVERSE_LOG_2 + 0.5)
         k = float(power)
         r = (y - k * LOG_2_HIGH) - k * LOG_2_LOW
-        p = 1.0 / 6227020800.0
-        p = p * r + 1.0 / 479001600.0
-        p = p * r + 1.0 / 39916800.0
-        p = p * r + 1.0 / 3628800.0
-        p = p * r + 1.0 / 362880.0
-        p = p * r + 1.0 / 40320.0
-        p = p * r + 1.0 / 5040.0
-        p = p * r + 1.0 / 720.0
-        p = p * r + 1.0 / 120.0
-        p = p * r + 1.0 / 24.0
-        p = p * r + 1.0 / 6.0
-        p = p * r + 0.5
-        p = p * r + 1.0
-        p = p * r + 1.0
+        high = 1.0 / 6227020800.0 * r + 1.0 / 479001600.0
+        high = ((high * r + 1.0 / 39916800.0) * r + 1.0 / 3628800.0) * r + 1.0 / 362880.0
+        middle = ((high * r + 1.0 / 40320.0) * r + 1.0 / 5040.0) * r + 1.0 / 720.0
+        middle = ((middle * r + 1.0 / 120.0) * r + 1.0 / 24.0) * r + 1.0 / 6.0
+        p = ((middle * r + 0.5) * r + 1.0) * r + 1.0
         out[i] = p * POWERS_OF_2[np.uint64(power + 1075)]

@@ -117,9 +117,8 @@ class System:
         return self._factors.solve(b, trans="T" if transposed else "N")
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
-        """BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
-        are spent.
-        """
+        # BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
+        # are spent.
         P = sparse.csr_array(self.P.T) if transposed else self.P
         A = sparse_of(P, self.gamma)
         scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
@@ -135,21 +134,19 @@ class System:
 
 
 def _attainable(b: Floats, x: Floats) -> float:
-    """The residual to aim at; visits without discount outgrow b by orders of magnitude, and
-    rounding is relative to them.
-    """
+    # The residual to aim at; visits without discount outgrow b by orders of magnitude, and rounding
+    # is relative to them.
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
 
 
 def _dense_factors(P: CSR, gamma: float) -> Any:
-    """LAPACK's factors of I - gamma P."""
+    # LAPACK's factors of I - gamma P.
     return linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
 
 
 def _sparse_factors(P: CSR, gamma: float) -> Any:
-    """SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order,
-    which halves the fill on grids.
-    """
+    # SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which
+    # halves the fill on grids.
     matrix = sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P)
     return sparse_linalg.splu(
         matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
@@ -197,9 +194,8 @@ def _density(P_pi: CSR, mdp: FiniteMDP, gamma: float, solver: str, guess: Floats
 
 
 def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) -> Floats:
-    """d_{pi,1}: finite if and only if termination is certain, so the states that are never visited
-    are left out first.
-    """
+    # d_{pi,1}: finite if and only if termination is certain, so the states that are never visited
+    # are left out first.
     visited = _reachable(P_pi, mdp.p0 > 0)
     _require_proper(P_pi, mdp, visited, "the undiscounted density")
     d = np.zeros(mdp.n_states)
@@ -211,9 +207,8 @@ def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) 
 
 
 def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
-    """States that can be reached from `sources` (a mask), themselves included, along positive
-    entries of P.
-    """
+    # States that can be reached from `sources` (a mask), themselves included, along positive
+    # entries of P.
     n = P.shape[0]
     links = sparse.coo_array(P)
     positive = links.data > 0
@@ -228,7 +223,7 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
 
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
-    """Refuse a policy that, from some state in the mask `among`, never reaches a terminal state."""
+    # Refuse a policy that, from some state in the mask `among`, never reaches a terminal state.
     ends = (
         _reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)
         if mdp.is_terminal.any()

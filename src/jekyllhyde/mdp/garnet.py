@@ -92,9 +92,8 @@ def garnet(
 
 
 def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np.int64]:
-    """`rows` ordered samples of k distinct integers below n: rows with a repetition are drawn
-    again, or all keys are ranked.
-    """
+    # `rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again,
+    # or all keys are ranked.
     if k * k > n:
         keys = rng.random((rows, n))
         return np.argsort(keys, axis=1)[:, :k]
@@ -138,7 +137,7 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
 
 @allocating
 def _order(bound: Floats) -> Ints:
-    """The order of the bounds; which of equal ones comes first is Numba's choice, and stays so."""
+    # The order of the bounds; which of equal ones comes first is Numba's choice, and stays so.
     return np.argsort(bound)
 
 
@@ -152,7 +151,7 @@ def _bound_goals(
     first: int,
     last: int,
 ) -> None:
-    """Lower bounds for the goals from `first` to before `last`."""
+    # Lower bounds for the goals from `first` to before `last`.
     for f in range(first, last):
         for _ in range(SWEEPS):
             _goal_sweep(successors, probabilities, gamma, f, values[f])
@@ -163,7 +162,7 @@ def _bound_goals(
 def _goal_sweep(
     successors: Ints, probabilities: Floats, gamma: float, goal: int, v: Floats
 ) -> None:
-    """v(s) <- max_a sum_s' p (1 if s' is the goal else gamma v(s')), in place."""
+    # v(s) <- max_a sum_s' p (1 if s' is the goal else gamma v(s')), in place.
     n, n_actions, k = successors.shape
     v[goal] = 1.0 / gamma
     for s in range(n):
@@ -189,7 +188,7 @@ def _improve_goal(
     M: Floats,
     inverse: Floats,
 ) -> bool:
-    """One round of policy iteration: actions greedy for v, then their v; False if none changes."""
+    # One round of policy iteration: actions greedy for v, then their v; False if none changes.
     n, n_actions, k = successors.shape
     changed = False
     for s in range(n):

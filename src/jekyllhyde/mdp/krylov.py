@@ -36,7 +36,7 @@ def sparse_of(P: CSR, gamma: float) -> Sparse:
 
 @kernel
 def _row(A: Sparse, x: Floats, i: int) -> float:
-    """Entry i of P x."""
+    # Entry i of P x.
     product = 0.0
     for e in range(np.uint64(A.indptr[i]), np.uint64(A.indptr[i + ONE])):
         product += A.data[e] * x[np.uint64(A.indices[e])]
@@ -56,7 +56,7 @@ def residual_of(A: Sparse, b: Floats, x: Floats, out: Floats) -> float:
 
 @kernel
 def _apply(A: Sparse, scale: Floats, x: Floats, y: Floats, out: Floats) -> tuple[float, float]:
-    """Set out = scale A x; returns out . y and out . out."""
+    # Set out = scale A x; returns out . y and out . out.
     with_y, with_itself = 0.0, 0.0
     for i in range(ZERO, np.uint64(len(x))):
         value = scale[i] * (x[i] - A.gamma * _row(A, x, i))
@@ -97,11 +97,9 @@ def _iterate(
     goal: float,
     iterations: int,
 ) -> tuple[int, bool]:
-    """Up to so many iterations; returns how many were made, and whether there is nothing left.
-
-    vectors [4, n] (the shadow, p, v, t) and scalars [4] (rho, the next rho, alpha, omega) are
-    handed from call to call; all are 0 at the first.
-    """
+    # Up to so many iterations; returns how many were made, and whether there is nothing left.
+    # vectors [4, n] (the shadow, p, v, t) and scalars [4] (rho, the next rho, alpha, omega) are
+    # handed from call to call; all are 0 at the first.
     shadow, p, v, t = vectors[0], vectors[1], vectors[2], vectors[3]
     rho, rho_next, alpha, omega = scalars[0], scalars[1], scalars[2], scalars[3]
     if rho == 0.0:

@@ -76,7 +76,7 @@ def load(path: str | Path) -> FiniteMDP:
 
 
 def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """The arrays by name; the format and version are looked at first."""
+    # The arrays by name; the format and version are looked at first.
     if "format" not in (names := {Path(name).stem for name in archive.namelist()}):
         raise InputError("it is an archive of something else")
     if (written := str(_member(archive, "format", "U"))) != FORMAT:
@@ -93,7 +93,7 @@ def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Any:
-    """One array, of a dtype kind in `kinds`, of one dimension or, for scalars, none."""
+    # One array, of a dtype kind in `kinds`, of one dimension or, for scalars, none.
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type != zipfile.ZIP_STORED:
         raise InputError(f"{name} is compressed; these files never are")
@@ -118,7 +118,7 @@ def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Any:
 
 
 def _build(arrays: dict[str, Any]) -> FiniteMDP:
-    """The MDP, once the CSR arrays are known to be consistent (SciPy does not check them all)."""
+    # The MDP, once the CSR arrays are known to be consistent (SciPy does not check them all).
     data, r_next, J_low, n = arrays["data"], arrays["r_next"], arrays["J_low"], len(arrays["p0"])
     indptr, indices = arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int64)
     if n == 0 or len(indptr) < 2 or (len(indptr) - 1) % n or len(J_low) > 1:

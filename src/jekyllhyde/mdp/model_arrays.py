@@ -48,7 +48,7 @@ def read_transitions(P: Any) -> tuple[CSR, int, int]:
 
 
 def _as_csr(matrix: Any, field: str) -> CSR:
-    """A copy in CSR form, after a check of the indices: SciPy trusts arrays that were changed."""
+    # A copy in CSR form, after a check of the indices: SciPy trusts arrays that were changed.
     try:
         if hasattr(matrix, "check_format"):
             matrix.check_format(full_check=True)

@@ -64,9 +64,8 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
 
 
 def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int]:
-    """Howard's algorithm. An action is changed only for one that is clearly better, so it ends
-    despite rounding.
-    """
+    # Howard's algorithm. An action is changed only for one that is clearly better, so it ends
+    # despite rounding.
     evaluation = evaluate(mdp, pi)
     actions = (
         np.argmax(evaluation.q, axis=1) if mdp.gamma < 1.0 else _greedy_and_ending(mdp, evaluation)
@@ -90,9 +89,8 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
 
 
 def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
-    """Greedy actions for gamma = 1, ties going to the action that ends sooner: no cycle of reward 0
-    is then stayed in.
-    """
+    # Greedy actions for gamma = 1, ties going to the action that ends sooner: no cycle of reward 0
+    # is then stayed in.
     steps, _ = evaluation.system.solve((~mdp.is_terminal).astype(np.float64))
     q = evaluation.q
     tied = q >= q.max(axis=1, keepdims=True) - 1e-11 * max(1.0, float(abs(q).max()))
@@ -100,9 +98,8 @@ def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
 
 
 def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]:
-    """Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement
-    (modified policy iteration).
-    """
+    # Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement (modified
+    # policy iteration).
     v = np.full(mdp.n_states, mdp.r.min() / (1.0 - mdp.gamma))
     v[mdp.is_terminal] = 0.0
     actions = np.zeros(mdp.n_states, dtype=np.int64)

@@ -127,7 +127,7 @@ def make_job(
 
 
 def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
-    """Whether the run goes through the compiled loop; refuses what that loop cannot do."""
+    # Whether the run goes through the compiled loop; refuses what that loop cannot do.
     check_choice(engine, "engine", ENGINES)
     if engine == "reference":
         return False

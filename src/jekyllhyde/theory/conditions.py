@@ -136,9 +136,8 @@ def _exponent(run: PlanRun) -> Floats:
 
 
 def _certify(run: PlanRun, lasts: Callable[[Schedule], bool | None]) -> Ints:
-    """1 where the schedules prove that the weights last in the sense of `lasts`, -1 where they
-    prove the opposite, else 0.
-    """
+    # 1 where the schedules prove that the weights last in the sense of `lasts`, -1 where they prove
+    # the opposite, else 0.
     verdict = np.zeros(run.mdp.n_states, dtype=np.int64)
     density, eta = run.density, run.eta
     if not isinstance(density, Density):

@@ -125,9 +125,8 @@ def _learning_rate(run: PlanRun) -> Check:
 def _weights(
     name: str, growth: Growth, states: Mask, word: str, certain: Ints, threshold: float
 ) -> Check:
-    """Certified where the schedules decide every state or refute one; else the measured exponents
-    of the states that are left.
-    """
+    # Certified where the schedules decide every state or refute one; else the measured exponents of
+    # the states that are left.
     numbers = {"least_average": float(growth.average[states].min())}
     verdicts, exponent = certain[states], growth.exponent[states]
     dry, count = int((verdicts == -1).sum()), len(verdicts)
@@ -251,9 +250,8 @@ def _every_t(run: PlanRun) -> Check:
 
 
 def _frozen(run: PlanRun) -> Check:
-    """The theorems are about real numbers: a softmax policy can become too sure for its next step
-    to change theta at all.
-    """
+    # The theorems are about real numbers: a softmax policy can become too sure for its next step to
+    # change theta at all.
     require(run, "softmax", "freezing")
     evaluation = run.mdp.evaluate(run.pi)
     better = evaluation.adv > ROUNDING * float(abs(evaluation.q).max())

@@ -136,7 +136,7 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
 def _policy_rate(
     pi0: Floats, pi: Floats, best: Mask, gap: Floats, W: Floats
 ) -> tuple[Floats, Floats]:
-    """1 - pi_t(optimal|s) and its bound [n, S], from the policy at t_0 and at later times."""
+    # 1 - pi_t(optimal|s) and its bound [n, S], from the policy at t_0 and at later times.
     others = np.where(best, 0.0, pi).sum(axis=2)
     strongest = np.where(best, 0.0, pi0).max(axis=1)
     finite = np.isfinite(gap)

@@ -59,9 +59,8 @@ def monotonicity(run: PlanRun, rounding: float = ROUNDING) -> Monotonicity:
 
 
 def _projection_error(run: PlanRun) -> float:
-    """What the projection of pi + eta d q loses of pi, the last digit of its largest entry, over a
-    whole horizon.
-    """
+    # What the projection of pi + eta d q loses of pi, the last digit of its largest entry, over a
+    # whole horizon.
     if run.settings["parametrization"] != "direct":
         return 0.0
     largest = float(np.diff(run.record("weights"), axis=0).max() * abs(run.record("q")).max())
