@@ -34,6 +34,7 @@ figure: setup  ## every figure at the paper's size, into out/figures; hours, and
 bench: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/planning.py
+	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/tabular.py

@@ -314,7 +314,7 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
 
     def go(count: int) -> int:
         choices = algorithm(settings, state, mdp.gamma, count, True)
-        advance(world, edges, state.tables, choices, state.words, state.position, count)
+        advance(world, state.on(edges), choices, count)
         return count
 
     go(10**5)

@@ -16,6 +16,7 @@ from jekyllhyde import errors, intervals
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.cli import main
 from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.registry import shell_name
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -367,7 +368,9 @@ def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
     assert described["domains"]["chain"]["options"]["n_states"] == 10
     assert described["domains"]["four_rooms"]["id"] == "jekyllhyde/FourRooms-v0"
     assert described["domains"]["four_rooms"]["horizon"] == 90
-    assert set(described["agents"]) == set(AGENTS)
+    assert set(described["agents"]) == set(map(shell_name, AGENTS))
+    assert "cross-entropy" in described["names"]["deep actor rules"]
+    assert "count" in described["names"]["tabular bonuses"]
     assert "ddqn-rnd" in out
 
 
@@ -376,8 +379,9 @@ def test_list_shows_what_one_name_takes(capsys: pytest.CaptureFixture[str]) -> N
     assert status == 0
     assert "where episodes start" in out
     report = json.loads(run(capsys, "list", "tabular-on-policy", "--json")[1])
-    assert report["options"]["density"]["default"] == "pg"  # the value in force, not None
-    assert "epsilon" not in report["options"]
+    options = {option["option"]: option["default"] for option in report["options"]}
+    assert options["density"] == "pg"  # the value in force, not None
+    assert "epsilon" not in options
 
 
 def test_the_documentation_has_the_tables_of_options(capsys: pytest.CaptureFixture[str]) -> None:

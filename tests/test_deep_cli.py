@@ -82,6 +82,16 @@ def test_networks_on_a_gymnasium_environment(
     assert set(table["run"]) == {0, 1}
 
 
+def test_names_have_dashes_or_underscores(capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = []
+    for rule in ("soft-cross-entropy", "soft_cross_entropy"):
+        arguments = ["--agent", "jekyll-hyde", "--actor-rule", rule, *SHORT, "--episodes", "10"]
+        report = json.loads(run(capsys, "chain", "--n-states", "4", *arguments, "--json")[1])
+        assert report["settings"]["actor_rule"] == "soft_cross_entropy"
+        outputs.append(report["measured"])
+    assert outputs[0] == outputs[1]
+
+
 def test_the_faster_device_is_named() -> None:
     assert "times as fast as" in device_sentence("cpu", 1000)
     assert device_sentence("gpu", 5).startswith("device: gpu; for 5 runs")

@@ -15,7 +15,7 @@ from jekyllhyde.mdp.deep_sea import deep_sea
 from jekyllhyde.mdp.domains import DOMAINS, find_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
-from jekyllhyde.mdp.problem import make
+from jekyllhyde.mdp.problem import find_problem
 from jekyllhyde.mdp.rooms import four_rooms, layout
 from jekyllhyde.options import Option
 from mdps import Floats, deterministic
@@ -293,7 +293,7 @@ def test_a_domain_has_one_record_under_all_its_names(name: str) -> None:
     domain = find_domain(name)
     assert domain is DOMAINS["four_rooms"]
     assert (domain.id, domain.horizon) == ("jekyllhyde/FourRooms-v0", 90)
-    assert make(name, size=7).name == four_rooms(size=7).name
+    assert find_problem(name)(size=7).name == four_rooms(size=7).name
     plan = domain.draw_map(size=7, gamma=0.5)
     assert plan.free.shape == (7, 7)
     assert DOMAINS["chain"].draw_map() is None
@@ -324,11 +324,11 @@ def test_a_domain_of_ones_own(tmp_path: Path) -> None:
     assert find_domain(f"{file}:ring").options["n_states"].default == 5
     assert find_domain(f"{file}:lottery").random
     assert find_domain(f"{file}:wide").horizon == 7
-    assert make(f"{file}:wide", n_states=4).n_states == 4
+    assert find_problem(f"{file}:wide")(n_states=4).n_states == 4
     file.write_text("import jekyllhyde as jh\ndef ring(): return jh.chain(3)\n")
-    assert make(f"{file}:ring").n_states == 3  # an edit counts
+    assert find_problem(f"{file}:ring")().n_states == 3  # an edit counts
     with pytest.raises(InputError, match="does not take size; it takes no options"):
-        make(f"{file}:ring", size=3)
+        find_problem(f"{file}:ring")(size=3)
     with pytest.raises(InputError, match="has no function nothing"):
         find_domain(f"{file}:nothing")
     with pytest.raises(InputError, match="problem is 'nowhere'; it must be one of chain, garnet"):

@@ -1,4 +1,4 @@
-"""Update rules of a user's own: by record, by "file.py:Mine" and on the command line; edits count."""
+"""Update rules of a user's own: records, "file.py:Mine", the command line; edits count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from jekyllhyde.cli import main
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.garnet import garnet
 from jekyllhyde.planning.plan import plan
 from mdps import Floats, GreedyStep, assert_close
@@ -63,8 +63,9 @@ SETTINGS: dict[str, Any] = {"density": "mixture", "o": 0.5, "eta": 5.0, "updates
 
 
 def test_a_rule_of_ones_own_in_both_loops_and_uncompiled() -> None:
-    mdp, seen = garnet(20, seed=1), {}
-    recorded = {"record": ["theta", "pi"], "record_at": [0, 20]}
+    mdp = garnet(20, seed=1)
+    seen: dict[int, float] = {}
+    recorded: dict[str, Any] = {"record": ["theta", "pi"], "record_at": [0, 20]}
     compiled, reference = (
         plan(mdp, parametrization=GreedyStep(2.0), engine=engine, **SETTINGS, **recorded)
         for engine in ("auto", "reference")

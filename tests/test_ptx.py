@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from jekyllhyde.gpu import compile_ptx
-from jekyllhyde.mdp.domains import chain
+from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
+from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
 from mdps import GreedyStep
 
 pytestmark = pytest.mark.skipif(
@@ -33,6 +35,30 @@ def planning_arguments(rule: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("rule", [Softmax(0.1), Direct(), ByRows(GreedyStep())])
 def test_planning_compiles_to_ptx(rule: Any) -> None:
     assert_complete(compile_ptx(advance, planning_arguments(rule)))
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        TabularJekyllHyde(),
+        TabularJekyllHyde(parametrization="direct"),
+        TabularOnPolicy(),
+        TabularOnPolicy(lam=0.1),
+    ],
+    ids=["jekyll_hyde", "jekyll_hyde_direct", "on_policy", "on_policy_entropy"],
+)
+def test_learning_compiles_to_ptx(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the arguments that a run on the processor has."""
+    learning: Any = importlib.import_module("jekyllhyde.tabular.learn")
+    advance_learning, calls = learning.advance, []
+
+    def spy(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return advance_learning(*arguments)
+
+    monkeypatch.setattr(learning, "advance", spy)
+    learning.learn(chain(5), agent, trajectories=2)
+    assert_complete(compile_ptx(advance_learning, calls[0]))
 
 
 def assert_complete(ptx: str) -> None:

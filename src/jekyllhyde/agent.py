@@ -31,7 +31,7 @@ Progress = Callable[[int], None]  # called with the number of steps made since t
 
 @dataclass
 class Episodes:
-    """The episodes that have ended, in order: undiscounted returns, lengths, and whether Hyde led."""
+    """The episodes that ended, in order: undiscounted returns, lengths, and whether Hyde led."""
 
     rows: list[tuple[float, int, int]] = field(default_factory=list, repr=False)
 
@@ -119,46 +119,46 @@ class AgentRecord:
         return getattr(importlib.import_module(module), name)
 
 
-AGENTS: Registry[AgentRecord] = Registry("agent")
-for _record in (
-    AgentRecord(
+_TABULAR: Any = {"tabular": True}
+_DEEP: Any = {"extra": "deep"}
+_WITH_BONUS: Any = {**_DEEP, "fixed": {"bonus": "rnd"}}
+_RECORDS: tuple[tuple[str, str, str, Any], ...] = (
+    (
         "tabular_jekyll_hyde",
-        "jekyllhyde.tabular.agents:TabularJekyllHyde",
+        "tabular.agents:TabularJekyllHyde",
         "Dr Jekyll and Mr Hyde in tables (Algorithm 3)",
-        tabular=True,
-        stored="jekyll-hyde",
+        {**_TABULAR, "stored": "jekyll-hyde"},
     ),
-    AgentRecord(
+    (
         "tabular_on_policy",
-        "jekyllhyde.tabular.agents:TabularOnPolicy",
+        "tabular.agents:TabularOnPolicy",
         "on-policy actor-critic in tables (Algorithm 2)",
-        tabular=True,
-        stored="on-policy",
+        {**_TABULAR, "stored": "on-policy"},
     ),
-    AgentRecord(
+    (
         "jekyll_hyde",
-        "jekyllhyde.deep.agents:JekyllHyde",
+        "deep.agents:JekyllHyde",
         "Dr Jekyll and Mr Hyde with networks (Algorithm 4)",
-        extra="deep",
+        _DEEP,
     ),
-    AgentRecord("ddqn", "jekyllhyde.deep.agents:DoubleDQN", "Double DQN", extra="deep"),
-    AgentRecord(
+    ("ddqn", "deep.agents:DoubleDQN", "Double DQN", _DEEP),
+    (
         "ddqn_rnd",
-        "jekyllhyde.deep.agents:DoubleDQN",
+        "deep.agents:DoubleDQN",
         "Double DQN with a bonus added to the reward",
-        extra="deep",
-        fixed={"bonus": "rnd"},
+        _WITH_BONUS,
     ),
-    AgentRecord("sac", "jekyllhyde.deep.agents:DiscreteSAC", "soft actor-critic", extra="deep"),
-    AgentRecord(
+    ("sac", "deep.agents:DiscreteSAC", "soft actor-critic", _DEEP),
+    (
         "sac_rnd",
-        "jekyllhyde.deep.agents:DiscreteSAC",
+        "deep.agents:DiscreteSAC",
         "soft actor-critic with a critic of the bonus",
-        extra="deep",
-        fixed={"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3},
+        _WITH_BONUS,
     ),
-):
-    AGENTS.add(_record.name, _record)
+)
+AGENTS: Registry[AgentRecord] = Registry("agent")
+for _name, _home, _about, _more in _RECORDS:
+    AGENTS.add(_name, AgentRecord(_name, f"jekyllhyde.{_home}", _about, **_more))
 
 
 def find_agent(name: str) -> AgentRecord:

@@ -6,6 +6,7 @@ functions. What does not: memory that is allocated, `np.exp` and the like, `_rep
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -22,10 +23,11 @@ def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str
     Raises what the compiler raises where the source cannot be compiled for a GPU.
     """
     need("gpu")
-    from numba import cuda, typeof
+    from numba import typeof
 
+    cuda: Any = importlib.import_module("numba.cuda")
     source = getattr(function, "py_func", function)
-    signature = tuple(typeof(argument) for argument in arguments)
+    signature = tuple(map(typeof, arguments))
     with _without_card():
         ptx, _ = cuda.compile_ptx(source, signature, device=True, cc=COMPUTE_CAPABILITY)
     return str(ptx)
@@ -34,8 +36,7 @@ def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str
 @contextmanager
 def _without_card() -> Iterator[None]:
     """Answer for a card that is not there: the compiler asks for its kind at every inner call."""
-    from numba.cuda import dispatcher
-
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
     ask = dispatcher.get_current_device
     card = SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
     dispatcher.get_current_device = lambda: card

@@ -51,9 +51,8 @@ class Schedule:
             return np.full(count, self.c) if self.alpha == 0.0 else self.c / t**self.alpha
         values = np.array([float(self.function(int(k))) for k in t])
         if not (np.isfinite(values).all() and (values >= 0).all()):
-            raise InputError(
-                f"the schedule {self} gives {values[~(values >= 0) | ~np.isfinite(values)][0]}; values are numbers of at least 0"
-            )
+            wrong = values[~(values >= 0) | ~np.isfinite(values)][0]
+            raise InputError(f"the schedule {self} gives {wrong}; values are numbers of at least 0")
         return values
 
     @property
@@ -92,7 +91,8 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
         c = math.nan
     if not math.isfinite(c):
         raise InputError(
-            f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"'
+            f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or '
+            '"c/t^alpha"'
         )
     if match is None:
         return Schedule(c)

@@ -58,7 +58,7 @@ def project_in_place(x: Floats, row: Place, width: Place, heap: Floats, at: Plac
     O(A + k log A) for k positive entries. tau is counted from the largest entry, so that huge
     entries keep their differences.
     """
-    if width == TWO:
+    if width == TWO and min(x[row], x[row + ONE]) > -math.inf:
         x[row] = min(max(0.5 * (x[row] - x[row + ONE] + 1.0), 0.0), 1.0)
         x[row + ONE] = 1.0 - x[row]
         return

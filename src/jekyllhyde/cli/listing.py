@@ -17,7 +17,6 @@ from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, known_domain
 from jekyllhyde.options import Option
 from jekyllhyde.registry import shell_name
 
-# Names alone; what needs an extra that is not installed is left out.
 REGISTRIES = {
     "densities": "jekyllhyde.planning.densities:DENSITIES",
     "parametrizations": "jekyllhyde.planning.updates:PARAMETRIZATIONS",
@@ -51,61 +50,54 @@ class List:
 
     def run(self) -> int:
         """Everything, or what one name takes."""
-        if self.name is not None:
-            self.show_options(self.name)
-        elif self.markdown:
+        if self.markdown:
             print(options_page(), end="")
+        elif self.name is not None:
+            about, options = described(self.name)
+            rows = [
+                {"option": option.name, "default": shown(option.default), "about": option.about}
+                for option in options.values()
+            ]
+            if self.json:
+                show_json({"name": self.name, "about": about, "options": rows})
+            else:
+                show_table(f"{self.name}: {about}", rows or [{"option": "none"}])
         elif self.json:
-            agents = {name: record.about for name, record in AGENTS.items()}
-            domains = {
-                name: {
-                    "about": domain.about,
-                    "id": domain.id,
-                    "horizon": domain.horizon,
-                    "options": {key: option.default for key, option in domain.options.items()},
-                }
-                for name, domain in DOMAINS.items()
-            }
-            show_json({"domains": domains, "agents": agents, **known_names()})
+            show_json(everything())
         else:
-            show_everything()
+            show_everything(**everything())
         return 0
 
-    def show_options(self, name: str) -> None:
-        """What a domain or an agent takes."""
-        about, options = described(name)
-        rows = [
-            {"option": option.name, "default": shown(option.default), "about": option.about}
-            for option in options.values()
-        ]
-        if self.json:
-            listed = {key: option._asdict() for key, option in options.items()}
-            show_json({"name": name, "about": about, "options": listed})
-        else:
-            show_table(f"{name}: {about}", rows or [{"option": "none"}])
 
-
-def show_everything() -> None:
-    """The tables of domains and agents, and the names of all else."""
-    rows: list[dict[str, Any]] = [
-        {"domain": one.name, "id": one.id, "horizon": one.horizon, "about": one.about}
-        for one in DOMAINS.values()
-    ]
-    show_table("domains (or a Gymnasium id, a file, or file.py:name)", rows)
-    rows = [{"agent": shell_name(one.name), "about": one.about} for one in AGENTS.values()]
-    show_table("agents (or file.py:Name)", rows)
-    for title, names in known_names().items():
-        print(f"{title}: {', '.join(names)}")
-    print("jh list NAME says what a domain or an agent takes")
-
-
-def known_names() -> dict[str, list[str]]:
-    """The names in every registry, by its title."""
-    names: dict[str, list[str]] = {}
+def everything() -> dict[str, Any]:
+    """Domains and agents by name, and the names in every registry by its title."""
+    domains = {
+        name: {
+            "id": domain.id,
+            "horizon": domain.horizon,
+            "about": domain.about,
+            "options": {key: option.default for key, option in domain.options.items()},
+        }
+        for name, domain in DOMAINS.items()
+    }
+    names: dict[str, Any] = {"schedules": SCHEDULES, "conventions": CONVENTIONS}
     for title, home in REGISTRIES.items():
-        with contextlib.suppress(ImportError, AttributeError):
+        with contextlib.suppress(ImportError):  # what needs an extra that is not installed
             names[title] = list(map(shell_name, pkgutil.resolve_name(home)))
-    return names | {"schedules": list(SCHEDULES), "conventions": list(CONVENTIONS)}
+    agents = {shell_name(name): {"about": record.about} for name, record in AGENTS.items()}
+    return {"domains": domains, "agents": agents, "names": names}
+
+
+def show_everything(domains: Any, agents: Any, names: Any) -> None:
+    """The same as tables and lists."""
+    for title, records in {"domain": domains, "agent": agents}.items():
+        rows = [{title: name, **record} for name, record in records.items()]
+        for row in rows:
+            row.pop("options", None)
+        show_table(f"{title}s (or one of your own, file.py:name)", rows)
+    for title, known in names.items():
+        print(f"{title}: {', '.join(known)}")
+    print("jh list NAME says what a domain or an agent takes")
 
 
 def described(name: str) -> tuple[str, dict[str, Option]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -43,12 +43,17 @@ REPORTED = 100  # steps between two calls of `progress`
 
 @cache
 def _compiled(name: str) -> Algorithm:
-    # An algorithm's functions, compiled; act and update give up the state that they are given, so
-    # that replay is changed in place, not copied.
+    # An algorithm's functions, compiled. Of what `act` changes only the key comes back; `update`
+    # gives up the state that it is given, so that replay is changed in place, not copied.
     plain = ALGORITHMS[name]
+
+    def act(*arguments: Any) -> tuple[jax.Array, jax.Array]:
+        action, state = plain.act(*arguments)
+        return action, state.key
+
     return plain._replace(
         init=jax.jit(plain.init, static_argnames="space"),
-        act=jax.jit(plain.act, donate_argnums=0),
+        act=jax.jit(act),
         update=jax.jit(plain.update, donate_argnums=0),
         tables=jax.jit(plain.tables),
     )
@@ -104,13 +109,15 @@ class DeepAgent(Agent):
         """
         n_steps = check_count(total_timesteps, "total_timesteps", 0)
         state, env, space = self.state, self.env, self.space
+        act, update = self._algorithm.act, self._algorithm.update
         if env is None or space is None:
             raise InputError("the agent has no environment; give one to load")
         if self._episode is None:
             self._episode = begin_episode(env, space, int(state.personality), self.seed)
         for i in range(n_steps):
             episode = self._episode
-            action, self._state = self._algorithm.act(state, self._config, episode.observation)
+            action, key = act(state, self._config, episode.observation)
+            state = self._state = replace(state, key=key)
             episode.actions.append(int(action))
             observation, reward, terminated, truncated, _ = env.step(
                 episode.actions[-1] + space.first_action
@@ -118,9 +125,7 @@ class DeepAgent(Agent):
             following, ended = read(space, observation), bool(terminated or truncated)
             facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
             transition = Transition(episode.observation, *facts)
-            state = self._state = self._algorithm.update(
-                self._state, self._config, transition, np.bool_(ended)
-            )
+            state = self._state = update(state, self._config, transition, np.bool_(ended))
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
@@ -292,10 +297,6 @@ def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
     kinds = {type_.settings_type: type_ for type_ in (JekyllHyde, DoubleDQN, DiscreteSAC)}
     space = Space(result.mdp.n_states, (), result.mdp.n_actions)
     agent = kinds[type(result.config)]._with(result.config, space, 0)
-    networks = jax.tree.map(partial(_of_run, run), result.networks)
+    networks = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
     agent._state = replace(agent.state, networks=networks)
     return agent
-
-
-def _of_run(run: int, leaf: Any) -> jax.Array:
-    return jnp.asarray(leaf[run])

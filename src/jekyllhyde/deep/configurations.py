@@ -144,6 +144,8 @@ def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
         return replace(config, **{name: value}, **switch)
     if name == "actor_rule" and references.is_reference(value):
         return replace(config, actor_rule=references.load(name, value))
+    if name == "actor_rule" and isinstance(value, str):
+        value = python_name(value)
     _check_value(name, value, getattr(config, name))
     if name == "adam_eps" and isinstance(config.bonus, RND):
         config = replace(config, bonus=replace(config.bonus, adam_eps=value))

@@ -15,7 +15,7 @@ from jekyllhyde.lab.settings_text import PLAIN
 from jekyllhyde.lab.typed import check_names, check_type, hints_of
 from jekyllhyde.mdp.domains import DOMAINS, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.problem import make
+from jekyllhyde.mdp.problem import find_problem
 from jekyllhyde.options import options_of
 
 EXAMPLES = 10
@@ -109,7 +109,6 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
 def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> FiniteMDP:
     # The MDP; `content` tells a file from what it was before an edit.
     given = {key: value for key, value in options if value is not None}
-    maker = domain_maker(name)
-    mdp = make(name, **given) if maker is None else maker(**given)
+    mdp = find_problem(name)(**given)
     mdp.normalize(0.0)  # the optimum and the low return, once, before threads share the MDP
     return mdp

@@ -10,7 +10,6 @@ which factor with little fill. No S x S matrix is ever made dense above the firs
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,9 +109,9 @@ class System:
             return self._iterate(b, transposed, guess)
         is_dense = self.method == "dense"
         if self._factors is None:
-            make = _dense_factors if is_dense else _sparse_factors
-            large = len(b) > DENSE_LIMIT
-            self._factors = (interruptible if large else _call)(make, self.P, self.gamma)
+            make, P, gamma = _dense_factors if is_dense else _sparse_factors, self.P, self.gamma
+            small = len(b) <= DENSE_LIMIT
+            self._factors = make(P, gamma) if small else interruptible(make, P, gamma)
         if is_dense:
             return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         return self._factors.solve(b, trans="T" if transposed else "N")
@@ -140,10 +139,6 @@ def _attainable(b: Floats, x: Floats) -> float:
     rounding is relative to them.
     """
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
-
-
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
 
 
 def _dense_factors(P: CSR, gamma: float) -> Any:

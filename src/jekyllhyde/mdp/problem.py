@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.domains import DOMAINS, Domain, known_domain
@@ -32,14 +31,3 @@ def find_problem(name: str) -> Domain:
         f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
         "a Gymnasium id or an existing file"
     )
-
-
-def make(name: str, **options: Any) -> FiniteMDP:
-    """The MDP called `name`, built with those options that are not None; the convention of one that
-    knows none is left out.
-    """
-    problem = find_problem(name)
-    given = {key: value for key, value in options.items() if value is not None}
-    if "convention" not in problem.options:
-        given.pop("convention", None)
-    return problem(**given)

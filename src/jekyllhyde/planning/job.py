@@ -105,11 +105,11 @@ def make_job(
         rule=rule,
         density=resolved,
         eta=step_size,
-        updates=updates,
-        target=target,
         J_stop=np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low),
         record=record,
         record_at=_times(record, record_at, updates, mdp),
+        updates=updates,
+        target=target,
         compiled=_is_compiled(engine, mdp, resolved, rule),
         pi0=mdp.uniform_policy() if pi0 is None else mdp.check_policy(pi0),
         settings={

@@ -17,11 +17,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from jekyllhyde.jit import by_type, phase, sqrt
-from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.registry import Choices
+from jekyllhyde.simplex import project_row, softmax_row
 from jekyllhyde.tabular.records import ONE, Place, Tables, Transition, expected_value
 
 ACTORS = Choices("actor")
@@ -130,47 +128,3 @@ def sample_action(tables: Tables, row: Place, u: float) -> Place:
     while pi[chosen] == 0.0:
         chosen -= ONE
     return chosen
-
-
-@phase
-def softmax_row(theta: Floats, pi: Floats, row: Place, width: Place, top: float) -> None:
-    """Shift theta(s, .) by its maximum `top`, and pi(.|s) = exp(theta) / sum."""
-    total = 0.0
-    for i in range(row, row + width):
-        shifted = theta[i] - top
-        weight = 1.0 if shifted == 0.0 else math.exp(shifted)
-        theta[i] = shifted
-        pi[i] = weight
-        total += weight
-    scale = 1.0 / total
-    for i in range(row, row + width):
-        pi[i] *= scale
-
-
-@phase
-def project_row(theta: Floats, pi: Floats, row: Place, width: Place) -> None:
-    """Project theta(s, .) on the simplex, and copy it to pi(.|s): max(theta - tau, 0).
-
-    An entry below the tau of those still in is 0 in the projection, so it is left out; this ends
-    when all that are in stay positive, after `width` rounds at most. Entries of -inf (actions that
-    do not exist) are never in. Entries too large for tau to be told from them (above 1e16, say)
-    leave nothing in: then the largest takes all.
-    """
-    tau, members = -math.inf, 0
-    for _ in range(width + ONE):
-        before, members, total = members, 0, -1.0
-        for i in range(row, row + width):
-            if theta[i] > tau:
-                members += 1
-                total += theta[i]
-        if members in (0, before):
-            break
-        tau = total / members
-    largest = row
-    for i in range(row, row + width):
-        if theta[i] > theta[largest]:
-            largest = Place(i)
-    for i in range(row, row + width):
-        inside = theta[i] - tau if members > 0 else (1.0 if i == largest else 0.0)
-        pi[i] = max(inside, 0.0)
-        theta[i] = pi[i] if theta[i] > -np.inf else theta[i]

@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.jit import by_type, kernel
-from jekyllhyde.tabular.random_stream import Words
-from jekyllhyde.tabular.records import Edges, Position, StepSize, Tables, step_of, transition
+from jekyllhyde.tabular.records import Run, StepSize, step_of, transition
 
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)  # why the loop returned
 
@@ -41,32 +40,18 @@ class Algorithm(NamedTuple):
     counts_log: bool
 
 
-act = by_type("act")
-store = by_type("store")
-off_policiness = by_type("off_policiness")
-prepare = by_type("prepare")
-draw = by_type("draw")
-learn_critic = by_type("learn_critic")
-learn_hyde = by_type("learn_hyde")
+act, is_over, restart, evaluate = map(by_type, ("act", "is_over", "restart", "evaluate"))
+store, draw, prepare = map(by_type, ("store", "draw", "prepare"))
+learn_critic, learn_hyde = map(by_type, ("learn_critic", "learn_hyde"))
+off_policiness, choose_leader = map(by_type, ("off_policiness", "choose_leader"))
 improve = by_type("improve")
-is_over = by_type("is_over")
-choose_leader = by_type("choose_leader")
-restart = by_type("restart")
-evaluate = by_type("evaluate")
 
 
 @kernel
-def advance(
-    world: Any,
-    edges: Edges,
-    tables: Tables,
-    algorithm: Algorithm,
-    words: Words,
-    position: Position[Any, Any],
-    budget: int,
-) -> int:
+def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     """Up to `budget` environment steps; returns why it stopped."""
     leader, actor, critic, explorer, replay, step_size, batch, counts_log = algorithm
+    edges, tables, words, position = run
     now = position[0]
     row, k, t, control = np.uint64(now.row), now.k, now.steps, now.control
     trajectories, log_count = now.trajectories, math.log(now.trajectories + 1.0)
@@ -74,7 +59,7 @@ def advance(
     sizes = now.size_jekyll, now.size_hyde
     reason, finite = PAUSED, True
     for _ in range(budget):
-        pair, e = act(world, edges, tables, explorer, row, control, words)  # 5
+        pair, e = act(world, run, explorer, row, control)  # 5
         t += 1
         tables.n[pair] += 1
         sizes = store(replay, e, control, sizes)  # 6
@@ -82,11 +67,10 @@ def advance(
         step = step_of(step_size, factor, factor_sum, trajectories, t)
         factor *= step_size.decay
         o = off_policiness(leader, t)
-        prepare(critic, world, edges, tables, t)
+        prepare(critic, world, run, t)
         for _ in range(batch):
-            drawn = draw(replay, edges, tables, e, o, sizes, words)  # 9
-            sample = transition(edges, drawn)
-            finite &= learn_critic(critic, tables, edges, sample, e, log_count)  # 11
+            sample = transition(edges, draw(replay, run, e, o, sizes))  # 9
+            finite &= learn_critic(critic, run, sample, e, log_count)  # 11
             learn_hyde(explorer, tables, sample, log_count)  # 10
             improve(actor, tables, sample, step, t)  # 12
         if not finite:
@@ -102,7 +86,7 @@ def advance(
             now.hyde_trajectories += control
             epsilon, control = choose_leader(leader, t, words)  # 7
             row = restart(world, row, words)
-            reason = evaluate(world, tables, explorer, position, trajectories, t, epsilon)
+            reason = evaluate(world, run, explorer, trajectories, t, epsilon)
             if reason != PAUSED:
                 break
     now.row, now.k, now.steps, now.control = np.int64(row), k, t, control

@@ -26,6 +26,7 @@ from jekyllhyde.tabular.known_model import Model, Scratch
 from jekyllhyde.tabular.records import (
     Edges,
     Place,
+    Run,
     Tables,
     Transition,
     expected_value,
@@ -64,13 +65,11 @@ class TemporalDifference(NamedTuple):
     eta: float
     reward: Any
 
-    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+    def prepare(self, world: Any, run: Run, t: int) -> None:
         """Nothing."""
 
-    def learn_critic(
-        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
-    ) -> bool:
-        q, pair = tables.q, sample.pair
+    def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
+        tables, q, pair = run.tables, run.tables.q, sample.pair
         target = sample.r + sample.discount * next_value(self.rule, tables, sample.next)
         target = with_bonus(self.reward, target, tables.n[pair], log_count)
         q[pair] += self.eta * (target - q[pair])
@@ -106,13 +105,11 @@ class UnderWayDifference(NamedTuple):
 
     learned: TemporalDifference
 
-    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+    def prepare(self, world: Any, run: Run, t: int) -> None:
         """Nothing."""
 
-    def learn_critic(
-        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
-    ) -> bool:
-        return bool(learn_from(self.learned, tables, edges, transition(edges, e), e, log_count))
+    def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
+        return bool(learn_from(self.learned, run, transition(run.edges, e), e, log_count))
 
 
 learn_from = by_type("learn_critic")
@@ -125,13 +122,11 @@ class Mle(NamedTuple):
     every: int = 1
     q0: float = 0.0
 
-    def prepare(self, world: Any, edges: Edges, tables: Tables, t: int) -> None:
+    def prepare(self, world: Any, run: Run, t: int) -> None:
         if t % self.every == 0:
-            fit_model(world.model, world.scratch, edges, tables, world.pi, self.q0)
+            fit_model(world.model, world.scratch, run.edges, run.tables, world.pi, self.q0)
 
-    def learn_critic(
-        self, tables: Tables, edges: Edges, sample: Transition, e: Place, log_count: float
-    ) -> bool:
+    def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
         return True
 
 

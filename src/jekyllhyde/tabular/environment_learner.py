@@ -93,7 +93,10 @@ class EnvironmentLearner:
             if i % CHUNK == 0:
                 count = min(CHUNK, steps - i)
                 self._make_room(count)
-                choices = algorithm(settings, state, settings.gamma, count, False)
+                choices, run = (
+                    algorithm(settings, state, settings.gamma, count, False),
+                    state.on(self.edges),
+                )
             row, control = np.uint64(state.position.row[0]), int(state.position.control[0])
             pair = choose_action(state.tables, choices.explorer, row, control, state.words)
             action = int(pair) - int(row)
@@ -105,9 +108,7 @@ class EnvironmentLearner:
             world = Observed(edge, bool(terminated or truncated))
             self.progression.actions.append(action)
             self.progression.episode_return += float(reward)
-            reason = advance(
-                world, self.edges, state.tables, choices, state.words, state.position, 1
-            )
+            reason = advance(world, run, choices, 1)
             if reason == DIVERGED:
                 raise InputError(
                     f"the critic left the finite numbers at step {state.steps}; "

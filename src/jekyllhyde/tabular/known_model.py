@@ -16,9 +16,10 @@ from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.actors import sample_action
 from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
 from jekyllhyde.tabular.random_stream import Words, uniform
-from jekyllhyde.tabular.records import ONE, Edges, Index, Place, Position, Tables
+from jekyllhyde.tabular.records import ONE, Index, Place, Run
 
 Mask = NDArray[np.bool_]
+Pair = tuple[Place, Place]  # the places of a pair (s, a) and of an edge
 hyde_action = by_type("hyde_action")
 hyde_policy = by_type("hyde_policy")
 
@@ -112,15 +113,8 @@ class KnownModel(NamedTuple):
     trace: Trace
     stop: Stop
 
-    def act(
-        self,
-        edges: Edges,
-        tables: Tables,
-        explorer: Any,
-        row: Place,
-        control: np.int64,
-        words: Words,
-    ) -> tuple[Place, Place]:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
+        edges, tables, words, _ = run
         u = uniform(words)
         pair = hyde_action(explorer, tables, row, u) if control else sample_action(tables, row, u)
         e = np.uint64(edges.first[pair])
@@ -138,20 +132,13 @@ class KnownModel(NamedTuple):
             return np.uint64(self.start[0])
         return start_row(self.start, self.start_cdf, uniform(words))
 
-    def evaluate(
-        self,
-        tables: Tables,
-        explorer: Any,
-        position: Position[Any, Any],
-        trajectories: int,
-        t: int,
-        epsilon: float,
-    ) -> int:
-        i, trace = position[0].next_evaluation, self.trace
+    def evaluate(self, run: Run, explorer: Any, trajectories: int, t: int, epsilon: float) -> int:
+        tables, now, trace = run.tables, run.position[0], self.trace
+        i = now.next_evaluation
         if trajectories != trace.at[i]:
             return PAUSED
         trace.epsilon[i], trace.steps[i] = epsilon, t
-        trace.hyde_trajectories[i] = position[0].hyde_trajectories
+        trace.hyde_trajectories[i] = now.hyde_trajectories
         trace.least_count[i], trace.unvisited[i] = coverage(tables.n, self.terminal)
         if len(self.scratch.M) == 0:
             return EVALUATE
@@ -159,7 +146,7 @@ class KnownModel(NamedTuple):
         if epsilon > 0.0:
             hyde_policy(explorer, tables, self.scratch.pi)
             trace.J_hyde[i] = exact_return(self.model, self.scratch, self.scratch.pi)
-        position[0].next_evaluation += 1
+        now.next_evaluation += 1
         is_last = i + 1 == len(trace.at)
         return verdict(self.stop, trace.J_jekyll[i], trace.J_hyde[i], epsilon, is_last)
 
@@ -170,17 +157,9 @@ class Observed(NamedTuple):
     edge: int
     ended: bool
 
-    def act(
-        self,
-        edges: Edges,
-        tables: Tables,
-        explorer: Any,
-        row: Place,
-        control: np.int64,
-        words: Words,
-    ) -> tuple[Place, Place]:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
         e = np.uint64(self.edge)
-        return np.uint64(edges.pair[e]), e
+        return np.uint64(run.edges.pair[e]), e
 
     def is_over(self, e: Place, k: int) -> bool:
         return self.ended
@@ -188,15 +167,7 @@ class Observed(NamedTuple):
     def restart(self, row: Place, words: Words) -> Place:
         return row
 
-    def evaluate(
-        self,
-        tables: Tables,
-        explorer: Any,
-        position: Position[Any, Any],
-        trajectories: int,
-        t: int,
-        epsilon: float,
-    ) -> int:
+    def evaluate(self, run: Run, explorer: Any, trajectories: int, t: int, epsilon: float) -> int:
         return PAUSED
 
 
@@ -261,7 +232,7 @@ def known_model(
     scratch: Scratch,
     stop: Stop,
 ) -> KnownModel:
-    """A known MDP as a world. The last edge of a row and the last start get what rounding leaves."""
+    """A known MDP as a world; the last edge of a row and the last start get the rounding."""
     start = np.flatnonzero(mdp.p0 > 0)
     cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)

@@ -120,12 +120,12 @@ class _Job:
 Outcome = tuple[Trace, RunState, str]
 
 
-def _run(job: _Job, mdp: FiniteMDP, run: int) -> Outcome:
+def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
     """One run: its trace, its final state, and the reason of a failure ("" if there was none)."""
     settings = job.settings
-    state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, run)
+    state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
-    edges, world = edges_of(mdp), _world(job, mdp, state, counts_edges(choices))
+    run, world = state.on(edges_of(mdp)), _world(job, mdp, state, counts_edges(choices))
     state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
     done, reason, budget = 0, PAUSED, first_chunk(settings, mdp.n_states, mdp.n_actions)
@@ -133,7 +133,7 @@ def _run(job: _Job, mdp: FiniteMDP, run: int) -> Outcome:
         if state.make_room(settings, budget) or settings.has_callables:
             choices = algorithm(settings, state, mdp.gamma, budget, True)
         start = time.perf_counter()
-        reason = advance(world, edges, state.tables, choices, state.words, state.position, budget)
+        reason = advance(world, run, choices, budget)
         seconds = time.perf_counter() - start
         budget = min(2 * budget, CHUNK) if seconds < SHORT else budget
         budget = max(budget // 2, 1) if seconds > LONG else budget

@@ -11,7 +11,7 @@ Such places are unsigned, so that the compiler need not think of negative ones.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,15 @@ def start_position() -> Position[tuple[int], np.dtype[np.record]]:
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
     position.factor = 1.0
     return position
+
+
+class Run(NamedTuple):
+    """What a run works on: edges, tables, the words of its random stream, and where it stands."""
+
+    edges: Edges
+    tables: Tables
+    words: NDArray[np.uint64]
+    position: Any
 
 
 class Rate(NamedTuple):

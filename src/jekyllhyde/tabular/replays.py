@@ -13,8 +13,8 @@ import numpy as np
 
 from jekyllhyde.jit import phase
 from jekyllhyde.mdp.finite import Ints
-from jekyllhyde.tabular.random_stream import Words, uniform
-from jekyllhyde.tabular.records import ONE, Edges, Index, Place, Tables
+from jekyllhyde.tabular.random_stream import uniform
+from jekyllhyde.tabular.records import ONE, Index, Place, Run
 
 Sizes = tuple[np.int64, np.int64]
 
@@ -25,9 +25,7 @@ class UnderWay(NamedTuple):
     def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
         return sizes
 
-    def draw(
-        self, edges: Edges, tables: Tables, e: Place, o: float, sizes: Sizes, words: Words
-    ) -> Place:
+    def draw(self, run: Run, e: Place, o: float, sizes: Sizes) -> Place:
         return e
 
 
@@ -55,9 +53,8 @@ class TwoLogs(NamedTuple):
             self.log[control, size % self.capacity] = e
         return sizes[0] + 1 - control, sizes[1] + control
 
-    def draw(
-        self, edges: Edges, tables: Tables, e: Place, o: float, sizes: Sizes, words: Words
-    ) -> Place:
+    def draw(self, run: Run, e: Place, o: float, sizes: Sizes) -> Place:
+        edges, tables, words, _ = run
         from_hyde = 0
         if sizes[1] > 0:
             from_hyde = 1 if uniform(words) < o else 0

@@ -25,8 +25,10 @@ from jekyllhyde.tabular.leaders import JekyllAlone, JekyllAndHyde
 from jekyllhyde.tabular.random_stream import Words, stream
 from jekyllhyde.tabular.records import (
     EMPTY,
+    Edges,
     Index,
     Position,
+    Run,
     StepSize,
     Tables,
     rate_of,
@@ -57,6 +59,10 @@ class RunState:
         """One of the tables as [S, A], the same memory."""
         array: Floats = getattr(self.tables, name)
         return array.reshape(-1, int(self.tables.width))
+
+    def on(self, edges: Edges) -> Run:
+        """What the compiled loop works on."""
+        return Run(edges, self.tables, self.words, self.position)
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -3,10 +3,10 @@ and r2 < 1.
 
 Let m = sum_t eta_t d_t(s) be finite.
 
-    direct    pi(a_1) rises by eta_t d_t (1 - r2)/2 per update. With pi_0(a_1) = x and the adversarial
-              r2 = 1 - (1 - x)/m it stops half way, at a gap of (1 - x)^2 / (2 m). With r2 <= 1 - 2
-              (1 - x)/m it becomes optimal all the same: C4 is necessary to guarantee optimality on
-              every MDP, not on each.
+    direct    pi(a_1) rises by eta_t d_t (1 - r2)/2 per update. With pi_0(a_1) = x and the
+              adversarial r2 = 1 - (1 - x)/m it stops half way, at a gap of (1 - x)^2 / (2 m).
+              With r2 <= 1 - 2 (1 - x)/m it becomes optimal all the same: C4 is necessary to
+              guarantee optimality on every MDP, not on each.
     softmax   theta_1 - theta_2 rises by at most m (1 - r2)/2 in all, from L at the start, so
               v_star - v_t >= (1 - r2) / (1 + exp(L + m (1 - r2)/2)). The paper bounds pi(a_2) below
               by exp(theta_2 - theta_1), which lies above it, and arrives at v_star - v_t >= exp(-L
@@ -69,7 +69,8 @@ def counterexample(
     schedule = positive(eta, "eta")
     if schedule.function is not None or schedule.alpha <= 1.0:
         raise InputError(
-            f'eta is {schedule}; the counterexample takes a summable one, "c/t^alpha" with alpha above 1'
+            f'eta is {schedule}; the counterexample takes a summable one, "c/t^alpha" with alpha '
+            "above 1"
         )
     if not 0.0 < start < 1.0:
         raise InputError(f"start is {start:g}; it must lie in (0, 1)")

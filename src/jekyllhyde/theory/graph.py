@@ -1,4 +1,4 @@
-"""Which states lead to which: the sets that the statements quantify over, without any S x S matrix."""
+"""Which states lead to which: the sets that statements quantify over, without any S x S matrix."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Mask = NDArray[np.bool_]
 
 
 def optimal_actions(optimum: Optimum) -> Mask:
-    """The actions with q_star(s, a) = v_star(s), as a mask [S, A]; all of them at terminal states."""
+    """The actions with q_star(s, a) = v_star(s), as a mask [S, A]; all at terminal states."""
     mask: Mask = optimum.v[:, None] - optimum.q < optimum.gap[:, None]
     return mask
 

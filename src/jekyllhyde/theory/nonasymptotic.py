@@ -18,7 +18,7 @@ times, t = 0 included: the first update counts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def nonasymptotic_step(mdp: FiniteMDP, d_top: float) -> float:
     return (1.0 - mdp.gamma) ** 3 * least_start(mdp) / (8.0 * d_top)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NonAsymptotic:
     """The bound for every t beside the gap, at the recorded t >= 1, [n].
 
@@ -49,10 +49,10 @@ class NonAsymptotic:
     C: float
     t0: float
     t0_derived: float
-    t: Ints = field(repr=False)
-    gap: Floats = field(repr=False)
-    derived: Floats = field(repr=False)
-    printed: Floats = field(repr=False)
+    t: Ints
+    gap: Floats
+    derived: Floats
+    printed: Floats
 
 
 def nonasymptotic(run: PlanRun) -> NonAsymptotic:

@@ -12,7 +12,8 @@ This takes the place of the paper's sequence X_t and its differential equation, 
 range that large steps leave. One step under pi_t then loses at most B(s) = 8 |A| (v_top - v_bot) /
 (delta(s) W(s)), and the losses add up along the optimal policy's path:
 
-    v_star(s) - v_t(s) <= 1/(1 - gamma) max of B over the states that the optimal policy reaches from s.       (`bound`)
+    v_star(s) - v_t(s) <= 1/(1 - gamma) max of B over the states that the optimal policy reaches
+                          from s.                                                      (`bound`)
 
 The printed statement takes that maximum over supp(d_{pi_star,gamma}), the states reached from p0,
 for every s (`printed`). On the support it follows; elsewhere it has no proof, and fails. Under C5,
@@ -25,7 +26,7 @@ may fail in that way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from jekyllhyde.theory.graph import Mask, carry_maximum, edges, optimal_actions,
 from jekyllhyde.theory.theorems import ROUNDING, first_for_good, require
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SoftmaxRate:
     """Theorem 4 at the recorded times t > t_0, [n]; arrays over states are [n, S].
 
@@ -54,15 +55,15 @@ class SoftmaxRate:
 
     t0: int
     t0_q: int
-    t: Ints = field(repr=False)
-    gap: Floats = field(repr=False)
-    bound: Floats = field(repr=False)
-    linear: Floats = field(repr=False)
-    printed: Floats = field(repr=False)
-    support: Mask = field(repr=False)
-    e_bot: Floats = field(repr=False)
-    policy_gap: Floats = field(repr=False)
-    policy_bound: Floats = field(repr=False)
+    t: Ints
+    gap: Floats
+    bound: Floats
+    linear: Floats
+    printed: Floats
+    support: Mask
+    e_bot: Floats
+    policy_gap: Floats
+    policy_bound: Floats
     rounding: float
 
     def excess(self, bound: Floats, gap: Floats | None = None) -> float:

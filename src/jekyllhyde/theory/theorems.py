@@ -113,7 +113,7 @@ def hitting_time(run: PlanRun, rounding: float = ROUNDING) -> HittingTime:
 
 
 def first_for_good(holds: Mask) -> int | None:
-    """The first index from which `holds` [n] is true up to the end; None if it is false at the end."""
+    """The first index from which `holds` [n] is true up to the end; None where the end is false."""
     wrong = np.flatnonzero(~holds)
     first = 0 if len(wrong) == 0 else int(wrong[-1]) + 1
     return first if first < len(holds) else None

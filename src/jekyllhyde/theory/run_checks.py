@@ -25,7 +25,7 @@ from jekyllhyde.theory.conditions import (
 )
 from jekyllhyde.theory.graph import Mask
 from jekyllhyde.theory.nonasymptotic import nonasymptotic
-from jekyllhyde.theory.softmax import SoftmaxRate, softmax_rate
+from jekyllhyde.theory.softmax import softmax_rate
 from jekyllhyde.theory.theorems import ROUNDING, hitting_time, monotonicity, require
 
 RECORD = ("v", "q", "pi", "d")
@@ -54,32 +54,25 @@ def check(run: PlanRun) -> list[Check]:
     apply, comes back as n/a.
     """
     growth = weight_growth(run)
-    statements: list[tuple[str, Callable[[], Check | list[Check]]]] = [
-        ("A2", lambda: _start(run)),
-        ("C3", lambda: _learning_rate(run)),
-        ("C4", lambda: _weights("C4", growth, growth.diverges, growth.decides, 0.0, "diverge")),
-        (
-            "C4-s",
-            lambda: _weights("C4-s", growth, growth.linear, growth.decides, 1.0, "grow linearly"),
-        ),
-        (
-            "C5",
-            lambda: _weights(
-                "C5", growth, growth.linear, growth.optimal_support, 1.0, "grow linearly"
-            ),
-        ),
-        ("C7", lambda: _density(run)),
-        ("A8", lambda: _uniqueness(run)),
-        ("Theorem 1", lambda: _monotone(run)),
-        ("Theorem 3", lambda: _hitting(run)),
-        ("Theorem 4", lambda: _rate(softmax_rate(run))),
-        ("Bound under A2", lambda: _every_t(run)),
-        ("Exact arithmetic", lambda: _frozen(run)),
-    ]
+    linear = ("grow linearly", growth.linear, 1.0)
+    statements: dict[str, Callable[[PlanRun], Check | list[Check]]] = {
+        "A2": _start,
+        "C3": _learning_rate,
+        "C4": lambda _: _weights("C4", growth, growth.decides, "diverge", growth.diverges, 0.0),
+        "C4-s": lambda _: _weights("C4-s", growth, growth.decides, *linear),
+        "C5": lambda _: _weights("C5", growth, growth.optimal_support, *linear),
+        "C7": _density,
+        "A8": _uniqueness,
+        "Theorem 1": _monotone,
+        "Theorem 3": _hitting,
+        "Theorem 4": _rate,
+        "Bound under A2": _every_t,
+        "Exact arithmetic": _frozen,
+    }
     checks: list[Check] = []
-    for name, statement in statements:
+    for name, statement in statements.items():
         try:
-            result = statement()
+            result = statement(run)
         except InputError as reason:
             result = Check(name, "n/a", "", str(reason))
         checks += result if isinstance(result, list) else [result]
@@ -130,134 +123,84 @@ def _learning_rate(run: PlanRun) -> Check:
 
 
 def _weights(
-    name: str, growth: Growth, certain: Ints, states: Mask, threshold: float, word: str
+    name: str, growth: Growth, states: Mask, word: str, certain: Ints, threshold: float
 ) -> Check:
     """Certified where the schedules decide every state or refute one; else the measured exponents
     of the states that are left.
     """
     numbers = {"least_average": float(growth.average[states].min())}
     verdicts, exponent = certain[states], growth.exponent[states]
-    if (verdicts == -1).any():
-        count = int((verdicts == -1).sum())
-        return Check(
-            name,
-            "fails",
-            "certified",
-            f"the weights of {count} of {len(verdicts)} states cannot {word}",
-            numbers,
-        )
+    dry, count = int((verdicts == -1).sum()), len(verdicts)
+    said = f"the weights of {dry} of {count} states cannot {word}"
+    if dry:
+        return Check(name, "fails", "certified", said, numbers)
+    said = f"the schedules make the weights of all {count} states {word}"
     if (verdicts == 1).all():
-        return Check(
-            name,
-            "holds",
-            "certified",
-            f"the schedules make the weights of all {len(verdicts)} states {word}",
-            numbers,
-        )
-    exponent = exponent[verdicts == 0]
-    numbers["least_exponent"] = least = float(exponent.min())
+        return Check(name, "holds", "certified", said, numbers)
+    numbers["least_exponent"] = least = float(exponent[verdicts == 0].min())
+    if np.isnan(least):
+        said = "the schedules do not decide, and the run has no records at T/4 and T/2"
+        return Check(name, "open", "", said, numbers)
     said = (
         f"the slowest weights grow as t^{least:.2f} over the last doublings"
         if np.isfinite(least)
         else "some weights have stopped growing"
     )
-    low, high = (
-        (threshold - MARGIN, threshold + MARGIN)
-        if threshold == 0.0
-        else (threshold - 2 * MARGIN, threshold - MARGIN)
-    )
-    if np.isnan(least):
-        return Check(
-            name,
-            "open",
-            "",
-            "the schedules do not decide, and the run has no records at T/4 and T/2",
-            numbers,
-        )
+    low, high = (-MARGIN, MARGIN) if threshold == 0.0 else (1.0 - 2 * MARGIN, 1.0 - MARGIN)
     verdict: Verdict = "holds" if least > high else "fails" if least < low else "open"
     return Check(name, verdict, "measured", said, numbers)
 
 
 def _density(run: PlanRun) -> Check:
     d = density_range(run)
-    basis: Literal["certified", "measured"] = "certified" if d.certified else "measured"
     falls = f", falling as t^{d.trend:.2f} at the end" if d.trend < -MARGIN else ""
-    numbers = {"d_bot": d.d_bot, "d_top": d.d_top, "trend": d.trend}
     return Check(
         "C7",
         _yes(d.d_bot > 0 and not falls),
-        basis,
+        "certified" if d.certified else "measured",
         f"d_t(s) in [{d.d_bot:.3g}, {d.d_top:.3g}]{falls}",
-        numbers,
+        {"d_bot": d.d_bot, "d_top": d.d_top, "trend": d.trend},
     )
 
 
 def _uniqueness(run: PlanRun) -> Check:
-    found = uniqueness(run.mdp)
-    numbers = {
-        "ties": float((found.counts > 1).sum()),
-        "least_gap": float(run.mdp.optimal().gap.min()),
-    }
-    if found.unique:
-        return Check(
-            "A8",
-            "holds",
-            "certified",
-            f"one optimal action per state, least gap {numbers['least_gap']:.3g}",
-            numbers,
-        )
-    harmless = "; harmless, every action there is optimal" if found.enough else ""
-    return Check(
-        "A8",
-        "fails",
-        "certified",
-        f"several optimal actions in {_states(numbers['ties'])}{harmless}",
-        numbers,
+    optimum = uniqueness(run.mdp)
+    ties, gap = float((optimum.counts > 1).sum()), float(run.mdp.optimal().gap.min())
+    harmless = "; harmless, every action there is optimal" if optimum.enough else ""
+    said = (
+        f"one optimal action per state, least gap {gap:.3g}"
+        if optimum.unique
+        else f"several optimal actions in {_states(ties)}{harmless}"
     )
+    return Check("A8", _yes(optimum.unique), "certified", said, {"ties": ties, "least_gap": gap})
 
 
 def _monotone(run: PlanRun) -> Check:
     require(run, run.settings["parametrization"], "Theorem 1")
-    found = monotonicity(run)
-    worst = max(found.decrease_v, found.decrease_q)
-    sentence = (
-        "no decrease beyond rounding"
-        if found.holds
-        else f"a decrease of {worst:.2g} after t = {found.t}"
-    )
-    return Check(
-        "Theorem 1",
-        _yes(found.holds),
-        "measured",
-        sentence,
-        {"decrease_v": found.decrease_v, "decrease_q": found.decrease_q},
-    )
+    change = monotonicity(run)
+    numbers = {"decrease_v": change.decrease_v, "decrease_q": change.decrease_q}
+    decrease = f"a decrease of {max(numbers.values()):.2g} after t = {change.t}"
+    said = "no decrease beyond rounding" if change.holds else decrease
+    return Check("Theorem 1", _yes(change.holds), "measured", said, numbers)
 
 
 def _hitting(run: PlanRun) -> Check:
-    found = hitting_time(run)
-    numbers = {
-        name: float(t)
-        for name, t in (("t", found.t), ("t0", found.t0), ("ceiling", found.ceiling))
-        if t is not None
-    }
-    if found.t is None:
-        late = found.ceiling is not None
+    hit = hitting_time(run)
+    times = {"t": hit.t, "t0": hit.t0, "ceiling": hit.ceiling}
+    numbers = {name: float(t) for name, t in times.items() if t is not None}
+    if hit.t is None:
+        said = f"q_star is not hit, the gap is {hit.gap[-1]:.3g}"
         return Check(
-            "Theorem 3",
-            "fails" if late else "open",
-            "measured",
-            f"q_star is not hit, the gap is {found.gap[-1]:.3g}",
-            numbers,
+            "Theorem 3", "fails" if hit.ceiling is not None else "open", "measured", said, numbers
         )
-    by = "" if found.ceiling is None else f"; the proof promises it by t = {found.ceiling}"
-    holds = found.ceiling is None or found.t <= found.ceiling
-    return Check(
-        "Theorem 3", _yes(holds), "measured", f"q_t = q_star from t = {found.t} on{by}", numbers
-    )
+    by = "" if hit.ceiling is None else f"; the proof promises it by t = {hit.ceiling}"
+    holds = hit.ceiling is None or hit.t <= hit.ceiling
+    said = f"q_t = q_star from t = {hit.t} on{by}"
+    return Check("Theorem 3", _yes(holds), "measured", said, numbers)
 
 
-def _rate(rate: SoftmaxRate) -> list[Check]:
+def _rate(run: PlanRun) -> list[Check]:
+    rate = softmax_rate(run)
     if len(rate.t) == 0:
         raise InputError(
             "this run has no record after t_0, where Theorem 4 begins; make more updates"
@@ -300,18 +243,11 @@ def _rate(rate: SoftmaxRate) -> list[Check]:
 
 
 def _every_t(run: PlanRun) -> Check:
-    found = nonasymptotic(run)
-    excess = float((found.gap / found.derived).max())
-    sentence = (
-        f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {found.t0:.2g}"
-    )
-    return Check(
-        "Bound under A2",
-        _yes(excess <= 1),
-        "measured",
-        sentence,
-        {"excess": excess, "t0": found.t0, "C": found.C},
-    )
+    bound = nonasymptotic(run)
+    excess = float((bound.gap / bound.derived).max())
+    said = f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {bound.t0:.2g}"
+    numbers = {"excess": excess, "t0": bound.t0, "C": bound.C}
+    return Check("Bound under A2", _yes(excess <= 1), "measured", said, numbers)
 
 
 def _frozen(run: PlanRun) -> Check:
