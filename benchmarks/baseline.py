@@ -1,7 +1,8 @@
 """The straightforward script: exact policy updates with NumPy, one inverse of the (S*A) x (S*A)
 matrix per update.
 
-    q = (I - gamma P^pi)^-1 r,   P^pi[(s, a), (s', a')] = p(s'|s, a) pi(a'|s'),   d = sum_a (p_0 pi) (I - gamma P^pi)^-1
+    q = (I - gamma P^pi)^-1 r,   P^pi[(s, a), (s', a')] = p(s'|s, a) pi(a'|s'),
+    d = sum_a (p_0 pi) (I - gamma P^pi)^-1
 
 The undiscounted density inverts the same matrix with gamma = 1. Rows are projected on the simplex
 one by one. `lean` is the same script after an afternoon of care: all rows projected at once,

@@ -33,7 +33,8 @@ def machine() -> str:
             model = line.split(":")[1].strip()
             break
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{model}, {len(os.sched_getaffinity(0))} cores, {memory:.0f} GiB, Python {platform.python_version()}"
+    cores, python = len(os.sched_getaffinity(0)), platform.python_version()
+    return f"{model}, {cores} cores, {memory:.0f} GiB, Python {python}"
 
 
 def seconds(function: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:

@@ -109,7 +109,7 @@ def fill(folder: str, cells: int, runs: int) -> dict[str, Any]:
 
 
 def read(folder: str, cells: int, runs: int) -> dict[str, Any]:
-    """Open, list, look for what is missing, read a hundred cells, verify; in a process of its own."""
+    """Open, list, look for what is missing, read a hundred cells, verify; in its own process."""
     _ = experiment(8, "problem").digest
     before = resident()
     opening, _, store = timed(lambda: Store.open(folder))
@@ -285,7 +285,8 @@ def report(results: dict[str, Any]) -> str:
             ),
             table(["engine", "tasks", "ms a task", "of the processor"], tasks),
             f"Under the lock: {few:.2f} ms a part, {many:.2f} ms beside 2000 others. "
-            f"Two cores: {results['two cores']:.2f} times the throughput of one. Load while measuring: {results['load']:.1f}.",
+            f"Two cores: {results['two cores']:.2f} times the throughput of one. "
+            f"Load while measuring: {results['load']:.1f}.",
         ]
     )
 

@@ -130,7 +130,7 @@ def compare(run: Callable[..., int], mdp: FiniteMDP, updates: int) -> list[dict[
 
             def ours(
                 times: int = 1,
-                settings: dict[str, Any] = {**settings, **options},
+                settings: dict[str, Any] = settings | options,  # noqa: B006
                 density: str = density,
             ) -> Floats:
                 return jh.plan(mdp, density=density, updates=times * updates, **settings).J[
@@ -305,9 +305,11 @@ def main() -> None:
             "",
             table(columns, lines),
             "",
-            f"Batch of 1000 garnets of 50 states, {BATCH_UPDATES} updates each: {threads['1 threads']:,.0f} updates/s on one thread, "
+            f"Batch of 1000 garnets of 50 states, {BATCH_UPDATES} updates each: "
+            f"{threads['1 threads']:,.0f} updates/s on one thread, "
             f"{threads['2 threads']:,.0f} on two ({threads['ratio']:.2f} times); "
-            f"the machine gave them {threads['cores got by 1']:.2f} and {threads['cores got by 2']:.2f} cores.",
+            f"the machine gave them {threads['cores got by 1']:.2f} and "
+            f"{threads['cores got by 2']:.2f} cores.",
             f"Creating garnet(100, 4, 2) with its goal search: {1000 * created:.1f} ms.",
             "",
             table(["cold start", "seconds", "of the processor"], cold),

@@ -464,7 +464,7 @@ def build_alias(counts: Any, size: int, threshold: Any, alias: Any, small: Any, 
 
 
 def structures(steps: int = 10**6) -> list[list[Any]]:
-    """Nanoseconds to store one pair and draw one, over the number of pairs and of transitions held."""
+    """Nanoseconds to store one pair and draw one, over the numbers of pairs and transitions."""
     rows, rng = [], np.random.default_rng(0)
     for n in (20, 400, 40_000):
         pairs = rng.integers(n, size=1024)
@@ -480,12 +480,11 @@ def structures(steps: int = 10**6) -> list[list[Any]]:
                 if (parent := i + (i & -i)) <= top:
                     tree[parent] += tree[i]
             tail, words = np.empty(8 * n, dtype=np.uint32), stream(0, 0)
+            alias = np.empty(n), np.empty(n, np.int64)
             trials: list[Callable[[], int]] = [
                 lambda: draw_from_log(pairs, log, size, steps, words),  # noqa: B023
                 lambda: draw_from_tree(pairs, tree, size, steps, words),  # noqa: B023
-                lambda: draw_from_alias(
-                    pairs, counts, np.empty(n), np.empty(n, np.int64), tail, steps, words
-                ),
+                lambda: draw_from_alias(pairs, counts, *alias, tail, steps, words),  # noqa: B023
             ]
             cells = []
             for trial in trials:
@@ -643,7 +642,8 @@ def main() -> None:
     by_client = clients()
     text = "\n\n".join(
         [
-            f"# Tabular learning\n\n{machine()}; steps per processor second, one core, exact evaluations included.",
+            f"# Tabular learning\n\n{machine()}; steps per processor second, one core, "
+            "exact evaluations included.",
             table(
                 [
                     "case",
@@ -655,9 +655,11 @@ def main() -> None:
                 ],
                 rows,
             ),
-            f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: {cold:.1f} s"
+            f"100 runs on two threads: {speedup:.2f} times one. First use of three agents: "
+            f"{cold:.1f} s"
             f" of processor time; from the cache: {warm:.2f} s.",
-            "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million transitions of replay, no evaluation):",
+            "Growth with states (random MDP, 4 actions, connectivity 2; J&H, batch 1, a million "
+            "transitions of replay, no evaluation):",
             table(
                 [
                     "states",
@@ -681,9 +683,11 @@ def main() -> None:
                 ],
                 by_replay,
             ),
-            "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: ns to store one and draw one:",
+            "Replay as a log, as counts in a Fenwick tree, as counts in an alias table with a tail: "
+            "ns to store one and draw one:",
             table(["pairs", "transitions", "log", "Fenwick", "alias"], by_structure),
-            "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds (lowest to highest):",
+            "Gymnasium's environments: exact return of the greedy policy, mean over 5 seeds "
+            "(lowest to highest):",
             table(
                 ["environment", "steps", "optimum", "J&H", "Q-learning, epsilon-greedy"], by_client
             ),

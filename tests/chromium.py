@@ -34,7 +34,10 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 # The browser reads commands from descriptor 3 and answers on 4.
-_START = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+_START = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
+    "os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 class Chromium:
@@ -167,7 +170,8 @@ class Chromium:
         element = f"document.querySelector({json.dumps(selector)})"
         self.evaluate(f"{element}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
         x, y = self.evaluate(
-            f"(box => [box.x + box.width / 2, box.y + box.height / 2])({element}.getBoundingClientRect())"
+            "(box => [box.x + box.width / 2, box.y + box.height / 2])"
+            f"({element}.getBoundingClientRect())"
         )
         return x, y
 

@@ -274,7 +274,8 @@ GOOD = {0: {0: [(1.0, 1, 0.0, True)]}, 1: {0: [(1.0, 1, 0.0, True)]}}
         ),
         (
             GOOD | {1: {}},
-            "Toy: P does not have an entry for each action of state 1: the space has 1, starting at 0",
+            "Toy: P does not have an entry for each action of state 1: "
+            "the space has 1, starting at 0",
         ),
         (GOOD | {0: {0: [("one", 1, 0.0, True)]}}, "Toy: could not convert string to float: 'one'"),
         (GOOD | {0: {0: 3}}, "Toy: 'int' object is not iterable"),
@@ -319,17 +320,17 @@ def test_faults_of_a_table(P: Any, sentence: str) -> None:
             r"Taxi-v4 with fickle_passenger=True is not what its P says",
         ),
         (
-            lambda: from_gymnasium(3),
+            lambda: from_gymnasium(3),  # type: ignore[arg-type]
             r"env is 3; it must be the id of a Gymnasium environment, or an environment",
-        ),  # type: ignore[arg-type]
+        ),
         (
             lambda: from_gymnasium(Toy(GOOD, Box(0.0, 1.0), Discrete(1))),
             r"Toy .* its observation space is Box",
         ),
         (
-            lambda: from_gymnasium(Toy(GOOD, Discrete(2), Box(0.0, 1.0))),
+            lambda: from_gymnasium(Toy(GOOD, Discrete(2), Box(0.0, 1.0))),  # type: ignore[arg-type]
             r"Toy .* its action space is Box",
-        ),  # type: ignore[arg-type]
+        ),
     ],
 )
 def test_what_cannot_be_imported(call: Any, sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The optimum: three algorithms, brute force over all deterministic policies, gaps and uniqueness."""
+"""The optimum: three algorithms, brute force over deterministic policies, gaps, uniqueness."""
 
 from __future__ import annotations
 
@@ -149,6 +149,6 @@ def test_optimum_is_kept_and_methods_are_checked() -> None:
     assert mdp.J_star == mdp.optimal().J
     with pytest.raises(
         InputError,
-        match="method is 'guessing'; it must be one of auto, policy_iteration, modified, value_iteration",
+        match="method is 'guessing'; it must be one of auto, policy_iteration, modified",
     ):
         mdp.optimal("guessing")

@@ -95,7 +95,7 @@ BROKEN = {
 def test_check_agent_notices_broken_promises(broken: str) -> None:
     calls = iter(range(100))
 
-    class Faulty(J):
+    class Faulty(TabularJekyllHyde):
         def learn(self, total_timesteps: int, *, progress: Any = None) -> Any:
             if broken == "progress":
                 progress = None

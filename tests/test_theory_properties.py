@@ -46,7 +46,7 @@ def runs(
     updates: int = 400,
     log_eta: tuple[float, float] = (-1, 4),
 ) -> PlanRun:
-    """A run with everything recorded: any density, a step size 10^log_eta over decades, any start."""
+    """A run with everything recorded: any density, a step size 10^log_eta, any start."""
     mdp = draw(mdps())
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     kind = draw(st.sampled_from(["pg", "uniform", "mixture", "array", "random"]))
@@ -54,9 +54,10 @@ def runs(
     if kind == "array":
         density = rng.exponential(size=mdp.n_states) * 10.0 ** rng.integers(-3, 1, mdp.n_states)
     if kind == "random":
-        density = lambda t, mdp, pi, evaluation: np.random.default_rng(t).exponential(
-            size=mdp.n_states
-        )
+
+        def density(t: int, mdp: Any, *_: Any) -> Any:
+            return np.random.default_rng(t).exponential(size=mdp.n_states)
+
     o: Any = draw(st.sampled_from([0.01, 0.5, "1/t", "10/sqrt(t)"])) if kind == "mixture" else None
     pi0 = rng.dirichlet(np.ones(mdp.n_actions), size=mdp.n_states) if draw(st.booleans()) else None
     return plan(

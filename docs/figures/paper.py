@@ -97,7 +97,8 @@ def section(curves: Curves, claims: list[dict[str, str]]) -> str:
     table = (
         "\n".join(["| claim | verdict | measured |", "| --- | --- | --- |", *rows]) if rows else ""
     )
-    image = f"```{{image}} _static/figure-{panel.name}.png\n:alt: Panel {panel.name}, {panel.title}\n:width: 680px\n```"
+    about = f":alt: Panel {panel.name}, {panel.title}\n:width: 680px"
+    image = f"```{{image}} _static/figure-{panel.name}.png\n{about}\n```"
     return f"## {panel.name}: {cell(panel.title)} ({note(curves)})\n\n{image}\n\n{table}\n"
 
 

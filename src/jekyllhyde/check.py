@@ -25,9 +25,9 @@ def check_agent(
     steps : how long each agent learns.
     exact_resume : a loaded agent goes on in the middle of an episode as if it had never stopped.
 
-    The promises: the same seed gives the same agent, another seed another; learning in two calls is
-    learning in one; progress and episodes count the steps; settings are frozen; actions are those of
-    the environment, one by one and in batches; a saved and loaded agent is the same, acts the same
+    The promises: the same seed gives the same agent, another seed another; learning in two calls
+    is learning in one; progress and episodes count the steps; settings are frozen; actions are the
+    environment's, one by one and in batches; a saved and loaded agent is the same, acts the same
     and learns on, in a fresh environment too.
     """
     make = _frozen_lake if env_factory is None else env_factory

@@ -105,7 +105,7 @@ def _compile(function: F, fastmath: set[str], **options: Any) -> F:
         _say_uncached()
         return numba.njit(**settings)(function)
     if not hasattr(compiled, "py_func"):  # Numba is switched off: it is the function itself
-        return cast(F, np.errstate(over="ignore")(function))  # integers wrap around as in C
+        return np.errstate(over="ignore")(function)  # integers wrap around as in C
     try:
         compiled._cache._cache_file = _CacheFiles(compiled._cache)
     except AttributeError:  # Numba has changed inside

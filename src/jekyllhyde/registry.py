@@ -89,8 +89,8 @@ class Choices(Registry[type]):
             return value()
         if not isinstance(value, (str, int, float, list, dict)):
             return value
-        match = _CALL.fullmatch(value.strip()) if isinstance(value, str) else None
-        if match is None:
+        match = _CALL.fullmatch(str(value).strip())
+        if match is None or not isinstance(value, str):
             raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
         name, arguments = match["name"], _arguments(value, match["arguments"], field)
         if references.is_reference(name):
