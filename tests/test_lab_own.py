@@ -144,7 +144,10 @@ def test_a_domain_of_ones_own(own: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("problem", "message"),
     [
-        ({"name": "own.py:none"}, r"problem is '.*own\.py:none', but that file has no domain none"),
+        (
+            {"name": "own.py:none"},
+            r"problem is '.*own\.py:none', but that file has no function none",
+        ),
         ({"name": "own.py:coin", "size": 3}, r"does not take size; it takes reward, gamma, seed"),
         ({"name": "own.py:coin", "reward": "x"}, r"reward is 'x'; it must be a number"),
     ],

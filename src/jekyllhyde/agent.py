@@ -153,7 +153,7 @@ _RECORDS: tuple[tuple[str, str, str, Any], ...] = (
         "sac_rnd",
         "deep.agents:DiscreteSAC",
         "soft actor-critic with a critic of the bonus",
-        _WITH_BONUS,
+        {**_DEEP, "fixed": {"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3}},
     ),
 )
 AGENTS: Registry[AgentRecord] = Registry("agent")

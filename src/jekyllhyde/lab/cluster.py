@@ -45,9 +45,7 @@ def run_on_ray(
                     pending[remote.remote(task, place)] = task
                 if not pending:
                     break
-                ready, others = ray.wait(list(pending), num_returns=1, timeout=0.5)
-                if ready and others:
-                    ready += ray.wait(others, num_returns=len(others), timeout=0)[0]
+                ready, _ = ray.wait(list(pending), num_returns=1, timeout=0.5)
                 for reference in ready:
                     task = pending.pop(reference)
                     status.work_done += task.work

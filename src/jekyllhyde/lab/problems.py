@@ -16,6 +16,7 @@ from jekyllhyde.lab.typed import check_names, check_type, hints_of
 from jekyllhyde.mdp.domains import DOMAINS, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.problem import find_problem
+from jekyllhyde.options import options_of
 
 EXAMPLES = 10
 
@@ -36,10 +37,14 @@ def domain_options(name: str) -> dict[str, Any]:
     """The options of a domain with their defaults; one with a seed is random: a new MDP for every
     run. Of any other problem, the discount.
     """
-    domain = known_domain(name)
-    if domain is None:
-        return {"gamma": None}
-    options = {key: option.default for key, option in domain.options.items()}
+    maker = domain_maker(name)
+    return {"gamma": None} if maker is None else _defaults(maker)
+
+
+@lru_cache(maxsize=64)
+def _defaults(maker: Callable[..., FiniteMDP]) -> dict[str, Any]:
+    # Once per function: the texts of options are read from its source.
+    options = {key: option.default for key, option in options_of(maker).items()}
     return options | ({"seed": "run"} if "seed" in options else {})
 
 

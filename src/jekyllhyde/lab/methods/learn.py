@@ -1,6 +1,7 @@
 """Learning from samples with tables (`jekyllhyde.learn`) as runs of a cell."""
 
 from dataclasses import fields
+from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -41,7 +42,7 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     return (
         digests.stored("learn", asdict(chosen), asdict(LearnSettings()))
         | {"agent": record.stored}
-        | digests.stored(record.stored, _resolved(agent), _resolved(record.cls()))
+        | digests.stored(record.stored, _resolved(agent), _defaults(record.cls))
         | references.described(files)
     )
 
@@ -102,6 +103,11 @@ def _hints(cls: Any) -> dict[str, Any]:
 def _resolved(agent: Any) -> dict[str, Any]:
     # Every setting of an agent with the value in force.
     return {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
+
+
+@lru_cache(maxsize=64)
+def _defaults(cls: Any) -> dict[str, Any]:
+    return _resolved(cls())
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
