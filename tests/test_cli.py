@@ -492,6 +492,8 @@ def test_help_shows_the_values_in_force(capsys: pytest.CaptureFixture[str]) -> N
     assert "--bonus STR (default: count)" in out or "(default: count)" in out
     assert "--n-states INT |S|, the number of states. (default: 10)" in out
     assert "--mdps" not in out
+    assert "Folder for a Parquet table" in out
+    assert "--seed INT Seed of the runs" in out
 
 
 def measured(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, float]]:

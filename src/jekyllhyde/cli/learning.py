@@ -181,7 +181,7 @@ def learn_step_by_step(
 
     def learner(run: int) -> Any:
         env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
-        return make_agent(task.record, env, run_seed(task.seed, run), task.settings)
+        return make_agent(task.record, env, _run_seed(task.seed, run), task.settings)
 
     agent, episodes, J = learner(0), [], []
     settings = settings_of(agent)
@@ -192,7 +192,7 @@ def learn_step_by_step(
             agent = learner(run) if run else agent
             agent.learn(steps, progress=bar)
             episodes.append(agent.episodes)
-            J += [] if model is None else [model.evaluate(greedy(agent, model.n_states)).J]
+            J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
     last = [np.mean(one.returns[-LAST:]) if len(one) else np.nan for one in episodes]
     measured = [row(f"undiscounted return, last {LAST} episodes", last)]
     if model is not None:
@@ -208,8 +208,8 @@ def learn_step_by_step(
     )
 
 
-def run_seed(seed: int, run: int) -> int:
-    """The seed of a run, from (seed, run): runs of different seeds do not share it."""
+def _run_seed(seed: int, run: int) -> int:
+    # from (seed, run), so that runs of different seeds do not share it
     return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
 
 
@@ -220,10 +220,8 @@ def _model(domain: Domain, gamma: float) -> FiniteMDP | None:
         return None
 
 
-def greedy(agent: Any, n_states: int) -> Floats:
-    """The greedy policy of an agent, with a row for the terminal state that the imported model may
-    have added.
-    """
+def _greedy(agent: Any, n_states: int) -> Floats:
+    # with a row for the terminal state that the imported model may have added
     states, actions = agent.env.observation_space, agent.env.action_space
     chosen = [int(agent.predict(int(states.start) + s) - actions.start) for s in range(states.n)]
     return np.eye(int(actions.n))[chosen + [0] * (n_states - len(chosen))]

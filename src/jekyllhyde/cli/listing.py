@@ -43,10 +43,8 @@ class List:
         tyro.conf.arg(metavar="[NAME]", help_behavior_hint="(default: everything)"),
     ] = None
     """A domain or an agent."""
-    json: bool = False
-    """Print one JSON object instead of the tables."""
-    markdown: bool = False
-    """Print the documentation's page of options instead."""
+    json: bool = False  # Print one JSON object instead of the tables.
+    markdown: bool = False  # Print the documentation's page of options instead.
 
     def run(self) -> int:
         """Everything, or what one name takes."""

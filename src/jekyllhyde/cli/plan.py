@@ -50,7 +50,7 @@ class Plan(ProblemCommand):
         seconds = time.perf_counter() - start
         files = [] if self.out is None else plan_files.write(runs, self.out)
         checks = [theory.check(run) if flags.get("check") else [] for run in runs]
-        rows = [summarize(run) for run in runs]
+        rows = [_summarize(run) for run in runs]
         if self.json:
             for row, statements in zip(rows, checks, strict=True):
                 row["checks"] = [asdict(statement) for statement in statements]
@@ -61,7 +61,7 @@ class Plan(ProblemCommand):
             f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, "
             f"optimal return {mdp.J_star:.6g}"
         )
-        show_table("{parametrization}, eta {eta}".format(**rows[0]), [narrow(row) for row in rows])
+        show_table("{parametrization}, eta {eta}".format(**rows[0]), [_narrow(row) for row in rows])
         for row, statements in zip(rows, checks, strict=True):
             print(f"{row['series']}\n{theory.table(statements)}\n" if statements else "", end="")
         updated = sum(run.updates for run in runs)
@@ -124,8 +124,7 @@ def check_times(updates: int, most: int = 1000) -> list[int]:
     return sorted({0, updates, *(round(updates ** (i / most)) for i in range(most))})
 
 
-def summarize(run: PlanRun) -> dict[str, Any]:
-    """What the JSON says of one run."""
+def _summarize(run: PlanRun) -> dict[str, Any]:
     from jekyllhyde.planning import plan_files
 
     J_norm = float(plan_files.normalized(run)[-1])
@@ -142,8 +141,8 @@ def summarize(run: PlanRun) -> dict[str, Any]:
     return summary | {name: getattr(run, name) for name in names}
 
 
-def narrow(row: dict[str, Any]) -> dict[str, Any]:
-    """The columns of the table, which fits 80 characters: what all runs share is said beside it."""
+def _narrow(row: dict[str, Any]) -> dict[str, Any]:
+    # a table that fits 80 characters: what all runs share is said beside it
     columns = {key: row[key] for key in ("series", "updates", "J", "J_norm")}
     if "target" in row:
         reached = None if row["censored"] else row["time_to_target"]
