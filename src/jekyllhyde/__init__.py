@@ -6,8 +6,6 @@ neither plotting, nor JAX, nor Ray. It makes the environments of `jekyllhyde.env
 Gymnasium, where that is installed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -10,8 +10,6 @@
 `check_agent` holds an agent to it. Agents are found by name in `AGENTS`.
 """
 
-from __future__ import annotations
-
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """`check_agent`: what every agent of this library promises, as a function to run on one's own."""
 
-from __future__ import annotations
-
 import dataclasses
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Bad input: one sentence that names the field, its value and what is allowed."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterable
 

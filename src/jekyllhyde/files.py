@@ -5,8 +5,6 @@ by one rename. A folder is filled beside its place and swapped in. Failures are 
 that names the path.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ What compiles: NamedTuples of arrays and scalars, one within the other too, choi
 functions. What does not: memory that is allocated, `np.exp` and the like, `_replace`, `reshape`.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -14,8 +14,6 @@ that file's digest. Where the disk or Numba does not play along, code is compile
 process.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import warnings
@@ -148,7 +146,7 @@ class _CacheFiles:
 
 
 def _foreign(types: Any) -> Iterator[type]:
-    """The NamedTuples among these types, and within them, that are not the package's."""
+    # The NamedTuples among these types, and within them, that are not the package's.
     for each in types:
         cls = getattr(each, "instance_class", None)
         if cls is not None and cls.__module__.partition(".")[0] != "jekyllhyde":
@@ -167,7 +165,7 @@ def _say_uncached() -> None:
 
 @cache
 def _package_stamp() -> str:
-    """Changes whenever the content of a file of the package does."""
+    # Changes whenever the content of a file of the package does.
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())

@@ -5,8 +5,6 @@ A function, or a class with an `__init__` of its own, says what its options mean
 in a comment beside or above it. Flags, `jh list` and the documentation's tables are made from it.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import dataclasses
@@ -63,7 +61,7 @@ def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
 
 
 def _owners(thing: Any) -> list[Any]:
-    """Where options stand: a function, or a class with its bases and their `__init__`."""
+    # Where options stand: a function, or a class with its bases and their `__init__`.
     bases = reversed(thing.__mro__[:-1]) if isinstance(thing, type) else ()
     return [one for base in bases for one in (base, vars(base).get("__init__")) if one] or [thing]
 
@@ -79,7 +77,7 @@ def _defaults(thing: Any) -> dict[str, Any]:
 
 
 def _field_texts(owner: Any) -> dict[str, str]:
-    """The strings below the fields of a class, and the comments beside or above them."""
+    # The strings below the fields of a class, and the comments beside or above them.
     try:
         source = textwrap.dedent(inspect.getsource(owner))
     except (OSError, TypeError):  # it was made without a source

@@ -4,8 +4,6 @@ Threads are daemons: an interrupt ends the wait for them at once, and the proces
 that looks at `stop` between two stretches of work ends soon after the wait does.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import threading

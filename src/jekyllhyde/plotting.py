@@ -3,8 +3,6 @@
 Colours are safe for the colour-blind; dashes tell lines apart in print.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

@@ -4,8 +4,6 @@ The file's content is part of a cell's digest and of the name of its module, so 
 another cell and another class.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

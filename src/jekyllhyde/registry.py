@@ -9,8 +9,6 @@ whose fields are its settings, and it is written down as
 where the last two are a class of the user's own. A record itself is taken as it is.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
@@ -121,7 +119,7 @@ _CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?",
 
 
 def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
-    """The settings within the parentheses."""
+    # The settings within the parentheses.
     if not text:
         return {}
     try:
@@ -142,16 +140,15 @@ def class_name(cls: type) -> str:
 
 
 def _own_name(cls: type) -> str:
-    """A class of the user's own, with the digest of its file, which an edit changes."""
+    # A class of the user's own, with the digest of its file, which an edit changes.
     return f"{cls.__qualname__}@{references.digest_of(cls)}"
 
 
 def _tell_apart(cls: type) -> None:
-    """Give a class of the user's own a name that no other class has.
-
-    Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of the same
-    name from another file, or from the same file after an edit, would run the code of the first.
-    """
+    # Give a class of the user's own a name that no other class has.
+    #
+    # Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of the same
+    # name from another file, or from the same file after an edit, would run the code of the first.
     if issubclass(cls, tuple):
         name = cls.__qualname__.rpartition(".")[2]
         cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"

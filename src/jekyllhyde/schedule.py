@@ -11,8 +11,6 @@ t is 1 at the first update. A callable t -> value is accepted wherever a schedul
 (o_t, epsilon_t) are cut at 1: o_t = min(1, c / t^alpha).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ unsigned, which spares a test for negative indices at every access. A policy upd
 (`improve_row`) calls these functions, compiled or not.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

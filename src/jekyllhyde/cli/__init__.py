@@ -1,7 +1,5 @@
 """`jh`: a thin door to the library. Bad input gets one sentence and exit status 2."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any, Union
 

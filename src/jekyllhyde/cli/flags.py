@@ -5,8 +5,6 @@ what a convention or a configuration chooses stays its own choice. A name that s
 is one flag, for all of them.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import typing
 from collections.abc import Mapping, Sequence
@@ -89,7 +87,7 @@ def shown(value: Any) -> str:
 
 
 def _flag(option: Option) -> tuple[str, Any, Any]:
-    """The flag's field: a switch for true or false, else a value that is None where not given."""
+    # The flag's field: a switch for true or false, else a value that is None where not given.
     if isinstance(option.default, bool):
         return option.name, Annotated[bool, tyro.conf.arg(help=option.about)], option.default
     lists = [kind for kind in option.kinds if typing.get_origin(kind) is tuple]

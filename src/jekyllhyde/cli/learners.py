@@ -2,8 +2,6 @@
 and how it is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any

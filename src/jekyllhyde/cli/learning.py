@@ -1,7 +1,5 @@
 """The three ways in which `jh train` learns; their keywords are flags."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`jh list`: what there is to choose from, and what each of it takes."""
 
-from __future__ import annotations
-
 import contextlib
 import pkgutil
 from dataclasses import dataclass

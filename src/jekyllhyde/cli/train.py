@@ -4,8 +4,6 @@ The agent decides what is tabular and what has networks, whatever the problem is
 those of the problem, of the agent, and of the way in which it learns (`learning`).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ and `DiscreteSAC` learn in any Gymnasium environment with discrete actions. Need
 (JAX, Equinox, Optax, safetensors).
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from jekyllhyde.errors import need

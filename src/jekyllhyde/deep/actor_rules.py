@@ -29,8 +29,6 @@ lower the value; the modified one keeps their ratios (Laroche and Tachet des Com
 and a small step of it never does. A rule of the user's own is "file.py:function".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 random key, counters, episodes), and `agent.json`, the rest. Loading runs no code.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace

@@ -8,8 +8,6 @@ compiled `act` and `update`, under the contract of all agents (`jekyllhyde.agent
 Settings that are not given are those of the configuration: "recommended", "published" or "paper".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache

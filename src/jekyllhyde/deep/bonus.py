@@ -5,8 +5,6 @@ changes the code as `eqx.field(static=True)`. What it has learned is a state of 
 Agents take one by name, "rnd" or "rnd(eta=0.001)", or of the user's own, "file.py:Mine".
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any
 

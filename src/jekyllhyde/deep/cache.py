@@ -2,8 +2,6 @@
 default under `~/.cache`.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

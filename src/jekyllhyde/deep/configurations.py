@@ -4,8 +4,6 @@ Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, 
 `deep_target` and `normalize_bonus` are still read, and `describe` still writes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ The behaviour is greedy, but for a uniform action with probability epsilon_e, wh
 number of episodes e.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 from typing import Any

@@ -16,8 +16,6 @@ over the non-terminal states.
                      last evaluation
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import jax.numpy as jnp

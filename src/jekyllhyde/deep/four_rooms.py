@@ -2,8 +2,6 @@
 (Appendix F): exploration lasts ten times as long.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {

@@ -5,8 +5,6 @@ time-out included. So termination and truncation are told apart in one place, wh
 is made.
 """
 
-from __future__ import annotations
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp

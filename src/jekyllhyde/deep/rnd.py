@@ -7,8 +7,6 @@ The error is large where the predictor has rarely been trained. With `per_action
 of networks per action, and the bonus is half the error of the action's pair in s (`published`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import equinox as eqx

@@ -9,8 +9,6 @@ SAC+RND.
 There are two critics, of which the smaller counts; the last line is there with a bonus only.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 from typing import Any

@@ -6,8 +6,6 @@ exact and sampled scores, and everything else that one may ask (entropy, gaps, c
 from those.
 """
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

@@ -5,8 +5,6 @@ training loop that is compiled whole. Both have the model at hand, so whatever i
 can be scored exactly.
 """
 
-from __future__ import annotations
-
 from jekyllhyde.mdp.domains import DOMAINS
 
 

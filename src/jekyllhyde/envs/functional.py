@@ -13,8 +13,6 @@ Discounted values of many policies at once come from as many backups as it takes
 vanish in 32 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

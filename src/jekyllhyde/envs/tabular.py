@@ -4,8 +4,6 @@ Observations are state indices, and the episode is cut after `horizon` steps. En
 state terminates; the cut truncates, and a learner should bootstrap there.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym
@@ -123,9 +121,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
 
 
 def _draw(cumulative: NDArray[np.float64], uniform: float) -> int:
-    """The index at which the cumulative probabilities pass `uniform`; rounding in their sum cannot
-    lead out of range.
-    """
+    # The index at which the cumulative probabilities pass `uniform`; rounding in their sum cannot
+    # lead out of range.
     return int(np.searchsorted(cumulative[:-1], uniform, side="right"))
 
 
@@ -163,7 +160,7 @@ class FourRooms(TabularEnv):
         self.layout = layout(level, size)
 
     def _text(self) -> str:
-        """Walls #, the goal G, the agent @."""
+        # Walls #, the goal G, the agent @.
         symbols = np.where(self.layout.free, " ", "#")
         symbols[tuple(self.layout.cell[self.layout.goal])] = "G"
         symbols[tuple(self.layout.cell[self._state])] = "@"

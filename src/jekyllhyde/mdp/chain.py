@@ -1,7 +1,5 @@
 """The chain of Figure 1."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """DeepSea (Osband et al., 2019): a treasure that undirected exploration finds once in 2^n tries."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -13,8 +13,6 @@ Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vect
 loops.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -8,8 +8,6 @@ smallest v_f (`paper`), or the smallest above gamma^50 (`published`), which drop
 be reached.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

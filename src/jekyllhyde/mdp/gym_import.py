@@ -120,9 +120,8 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
 
 
 def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
-    """Every listed transition of positive probability: row s*A + a, successor, probability, reward,
-    terminated.
-    """
+    # Every listed transition of positive probability: row s*A + a, successor, probability, reward,
+    # terminated.
     n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
     first = _first(inner.P, inner.observation_space, "state")
     rows, entries = [], []
@@ -164,7 +163,7 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
 
 
 def _first(table: Any, space: Any, what: str) -> int:
-    """The key that stands for index 0 in P: 0, or the space's start; every index must be there."""
+    # The key that stands for index 0 in P: 0, or the space's start; every index must be there.
     keys = set(table) if isinstance(table, Mapping) else set(range(len(table)))
     for first in (0, int(space.start)):
         if keys >= {first + i for i in range(int(space.n))}:
@@ -176,7 +175,7 @@ def _first(table: Any, space: Any, what: str) -> int:
 
 
 def _initial(inner: Env, p0: ArrayLike | None) -> Floats:
-    """p0 as given, or as the environment states it: a distribution, or one start state."""
+    # p0 as given, or as the environment states it: a distribution, or one start state.
     n = int(inner.observation_space.n)
     for candidate in (
         p0,
@@ -199,7 +198,7 @@ def _initial(inner: Env, p0: ArrayLike | None) -> Floats:
 
 
 def _terminal_states(state: Ints, successor: Ints, ends: np.ndarray, start: Floats) -> np.ndarray:
-    """Mask of the states that other states enter by flagged transitions only."""
+    # Mask of the states that other states enter by flagged transitions only.
     entered = state != successor
     flagged, unflagged = np.zeros(len(start), dtype=bool), start > 0
     flagged[successor[entered & ends]] = True
@@ -210,7 +209,7 @@ def _terminal_states(state: Ints, successor: Ints, ends: np.ndarray, start: Floa
 def _accumulate(
     row: Ints, successor: Ints, p: Floats, r: Floats, shape: tuple[int, int]
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """P and the expected reward per transition, repetitions of a successor merged."""
+    # P and the expected reward per transition, repetitions of a successor merged.
     key, inverse = np.unique(row * shape[1] + successor, return_inverse=True)
     total = np.bincount(inverse, weights=p, minlength=len(key))
     mean = np.bincount(inverse, weights=p * r, minlength=len(key)) / total

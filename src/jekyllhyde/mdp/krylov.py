@@ -6,8 +6,6 @@ transposed system too. Sums are taken in order, so results depend neither on thr
 vector width. Unsigned indices spare a test for negative ones at every access: twice the speed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ known and many policies are to be evaluated, `elimination` is faster. Matrices a
 contiguous; unsigned indices let the compiler vectorize.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ declared size is held against its bytes before anything is made of it. Then the 
 the same checks as a user's own P and r.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

@@ -3,8 +3,6 @@
 Compiled loops trust these arrays: what passes here cannot lead them outside.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeAlias
 
 import numpy as np

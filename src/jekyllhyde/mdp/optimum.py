@@ -7,8 +7,6 @@ evaluation, checked by the Bellman residual. The action gaps delta(s) = v_star(s
 non-optimal actions of q_star(s, a), and uniqueness (A8), are what Theorem 4 needs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

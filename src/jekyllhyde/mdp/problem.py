@@ -1,7 +1,5 @@
 """A problem by name: a domain, a Gymnasium environment with a known model, or a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from jekyllhyde.errors import InputError

@@ -7,8 +7,6 @@ bumping into a wall stays. A step costs 0.1, but the one that enters the goal pa
 episode.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,7 +66,7 @@ def layout(level: int = 1, size: int = 15) -> Layout:
 
 
 def _scaled(position: int, size: int) -> int:
-    """A position on the 15 x 15 map, carried over to another size and kept off the walls."""
+    # A position on the 15 x 15 map, carried over to another size and kept off the walls.
     middle = size // 2
     low, high = (1, middle - 1) if position < 7 else (middle + 1, size - 2)
     return int(np.clip(round(position * (size - 1) / 14), low, high))

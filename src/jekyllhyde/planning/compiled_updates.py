@@ -5,8 +5,6 @@ updated elsewhere. Every visit to a decision state is followed by g of a visit, 
 g |d| when the one to a terminal state is counted, and to |d| when it is not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple

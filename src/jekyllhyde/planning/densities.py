@@ -17,8 +17,6 @@ A user's density is an array [S], taken as it is, or a callable (t, mdp, pi, eva
 t = 0 at the first update, or "file.py:function".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The settings of one run after validation, and what it is to record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple

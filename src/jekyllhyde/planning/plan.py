@@ -8,8 +8,6 @@
 `compiled_updates` runs the same three phases in machine code; a test holds the two together.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Any, overload

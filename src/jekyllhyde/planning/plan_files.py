@@ -1,7 +1,5 @@
 """What `jh plan --out` writes: the runs' curves as a Parquet table and as a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a run of exact policy updates leaves behind."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -13,8 +13,6 @@ parametrization="file.py:Mine". theta starts as log pi, or as pi where the class
 True`. A field `lam` takes the entropy weight, a field `centred` its form.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -12,8 +12,6 @@ A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, w
 changes theta and pi at the places row .. row + width - 1: actor="file.py:Mine".
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -72,7 +72,7 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
 
 
 def _written(settings: TabularSettings) -> dict[str, Any]:
-    """The settings as they were given: None stays None, schedules in their own grammar."""
+    # The settings as they were given: None stays None, schedules in their own grammar.
     given = {field.name: getattr(settings, field.name) for field in fields(settings)}
     for name, value in given.items():
         if isinstance(value, Schedule):
@@ -90,7 +90,7 @@ def _written(settings: TabularSettings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Random states hold NumPy integers and arrays; JSON takes neither."""
+    # Random states hold NumPy integers and arrays; JSON takes neither.
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):
@@ -178,7 +178,7 @@ def restore(learner: EnvironmentLearner, arrays: Arrays) -> None:
 
 
 def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
-    """Refuse numbers that the compiled loop would take for addresses."""
+    # Refuse numbers that the compiled loop would take for addresses.
     (n_states, n_actions), state, edges = learner.shape, learner.state, learner.edges
     now, size, settings = state.position[0], n_states * n_actions, learner.settings
     counts = [now[name] for name in POSITION.names or () if not name.startswith("factor")]

@@ -4,8 +4,6 @@ An agent is made with an environment, its id, or None; `learn(mdp, agent)` reads
 Both take Gymnasium environments whose observations and actions are Discrete.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar, Self
 

@@ -14,8 +14,6 @@ Random numbers are drawn in the order of the listing, and only where there is so
 The published code learns Jekyll's critic before Hyde's, and draws the next leader after learning.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@
 bonus="file.py:Mine" or bonus="file.py:Mine(scale=2)", or as a record, bonus=Mine(2.0).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ A critic of one's own is a NamedTuple with `next_value(self, tables, row)`, row 
 s' in tables.pi and tables.q: critic="file.py:Mine".
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ reset and the actions since then are kept: a fresh environment is brought back t
 stood by playing them again.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -123,7 +121,7 @@ class EnvironmentLearner:
     # Phases of `learn`, in call order.
 
     def _enter(self, env: Any) -> None:
-        """Go on in the same environment, bring a fresh one to where the last stood, or start."""
+        # Go on in the same environment, bring a fresh one to where the last stood, or start.
         if self.env is env:
             return
         self._check_env(env)
@@ -151,7 +149,7 @@ class EnvironmentLearner:
             )
 
     def _state_of(self, observation: Any) -> int:
-        """The index of an observation; an environment may return anything."""
+        # The index of an observation; an environment may return anything.
         first, n_states = self.offsets[0], self.shape[0]
         is_index = np.ndim(observation) == 0 and np.asarray(observation).dtype.kind in "iub"
         if not is_index or not first <= int(observation) < first + n_states:
@@ -178,7 +176,7 @@ class EnvironmentLearner:
         self.state.position.row = s * self.shape[1]
 
     def _mask(self, s: int, info: dict[str, Any]) -> None:
-        """Take the actions that the environment forbids in s out of the policies."""
+        # Take the actions that the environment forbids in s out of the policies.
         if "action_mask" not in info:
             return
         allowed = np.asarray(info["action_mask"]).astype(bool)
@@ -204,10 +202,9 @@ class EnvironmentLearner:
             self.state.table("q_hyde")[s, ~allowed] = -np.inf
 
     def _write(self, pair: int, reward: float, following: int, discount: float) -> int:
-        """Put the transition where the log will point to, and say where.
-
-        A bounded buffer's slot is used again with its entry.
-        """
+        # Put the transition where the log will point to, and say where.
+        #
+        # A bounded buffer's slot is used again with its entry.
         control, capacity = int(self.state.position.control[0]), self.settings.capacity
         slot = self.state.steps if self.settings.uses_replay else 0
         if self.settings.uses_replay and capacity is not None:
@@ -221,7 +218,7 @@ class EnvironmentLearner:
         return slot
 
     def _make_room(self, steps: int) -> None:
-        """Room for `steps` more transitions, in the log and in the edges."""
+        # Room for `steps` more transitions, in the log and in the edges.
         self.state.make_room(self.settings, steps)
         needed = self.state.steps + steps if self.settings.uses_replay else 1
         if self.settings.uses_replay and self.settings.capacity is not None:

@@ -3,8 +3,6 @@
 In a known MDP the agent is evaluated exactly between trajectories.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

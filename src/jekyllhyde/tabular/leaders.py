@@ -1,7 +1,5 @@
 """Who acts, and from whose transitions is learned, by type."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from jekyllhyde.tabular.random_stream import Words, uniform

@@ -6,8 +6,6 @@ environment steps of about a tenth of a second, between which it can be interrup
 the interpreter's lock.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable, Sequence
@@ -121,7 +119,7 @@ Outcome = tuple[Trace, RunState, str]
 
 
 def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
-    """One run: its trace, its final state, and the reason of a failure ("" if there was none)."""
+    # One run: its trace, its final state, and the reason of a failure ("" if there was none).
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
@@ -156,7 +154,7 @@ def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int
 def _evaluate_outside(
     mdp: FiniteMDP, world: KnownModel, explorer: Any, state: RunState, guesses: dict[str, Floats]
 ) -> int:
-    """On large MDPs: the sparse solvers, each started from the last evaluation's values."""
+    # On large MDPs: the sparse solvers, each started from the last evaluation's values.
     i, trace = int(state.position.next_evaluation[0]), world.trace
     evaluation = mdp.evaluate(world.pi, guess=guesses.get("jekyll"))
     guesses["jekyll"], trace.J_jekyll[i] = evaluation.v, evaluation.J
@@ -203,7 +201,7 @@ def _world(job: _Job, mdp: FiniteMDP, state: RunState, counts: bool) -> KnownMod
 
 
 def _horizon(horizon: int | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> int:
-    """The cut; one that is never reached where there is none."""
+    # The cut; one that is never reached where there is none.
     if horizon is not None:
         return check_count(horizon, "horizon", 1)
     if settings.convention == "published":
@@ -246,7 +244,7 @@ def memory_per_run(
 def _check_memory(
     job: _Job, mdps: list[FiniteMDP], workers: int, tasks: int, memory: float | None
 ) -> None:
-    """Refuse what cannot fit: `workers` runs at once, and the results of all."""
+    # Refuse what cannot fit: `workers` runs at once, and the results of all.
     horizon = min(job.horizon, 10_000)
     largest = max(memory_per_run(mdp, job.settings, job.trajectories, horizon) for mdp in mdps)
     tables = max(16.0 * mdp.n_states * mdp.n_actions for mdp in mdps)

@@ -1,7 +1,5 @@
 """What `learn` leaves behind: curves per run, times to a target, coverage, failures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ The stream does not know threads, order or time, and its whole state is one arra
 resuming exact.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -8,8 +8,6 @@ Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row
 Such places are unsigned, so that the compiler need not think of negative ones.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ chosen buffer, and s' from the empirical model of both; otherwise the stored tra
 replayed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run of the compiled loop: what changes while an agent learns, and its choices as records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

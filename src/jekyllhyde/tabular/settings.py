@@ -17,8 +17,6 @@ that the compiled loop reads.
 | entropy       | lambda       | plain: -lam log pi                     | centred                  |
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields

@@ -17,8 +17,6 @@ rests on the condensation test: the sum of t^-alpha over [t, 2t] is 2^(1 - alpha
 weights. They grow as t^g when g > 0 and dry out when g < 0; g near 0 (a logarithm) is left open.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -14,8 +14,6 @@ Let m = sum_t eta_t d_t(s) be finite.
               every m < -2 log pi_0(a_1), such as m < 2 log 2 from a uniform start.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

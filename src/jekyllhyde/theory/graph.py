@@ -1,7 +1,5 @@
 """Which states lead to which: the sets that statements quantify over, without any S x S matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

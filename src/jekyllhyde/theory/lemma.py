@@ -6,8 +6,6 @@ If y_i >= alpha for i <= k and y_i <= beta < alpha for i > k, then
     sum_{i <= k} P(x + y)_i >= min(1, sum_{i <= k} x_i + (alpha - beta)/2).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -16,8 +16,6 @@ smaller eta both grow as 1/eta. |S| counts the states that decide. C is taken ov
 times, t = 0 included: the first update counts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -2,8 +2,6 @@
 rests, and the numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal

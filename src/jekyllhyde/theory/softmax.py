@@ -24,8 +24,6 @@ decide. A state all of whose actions are optimal has delta = inf and loses nothi
 may fail in that way.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

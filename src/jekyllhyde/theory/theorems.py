@@ -10,8 +10,6 @@ delta(s)/4 to the mass on optimal actions, so state s is done once sum_{t' = t_0
 d_t'(s) >= 4 (1 - pi_{t_0}(optimal | s)) / delta(s). That time is the `ceiling`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
