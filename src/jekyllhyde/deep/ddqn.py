@@ -39,7 +39,7 @@ class Config(Settings):
     epsilon_1: float = 10.0  # scale of epsilon_e, in episodes
     bonus_weight: float = 1.0  # weight of the bonus in the reward
     with_bonus: bool = static(False)  # add the bonus to the reward
-    schedule: str = static("published")  # form of epsilon_e
+    schedule: str = static("published")  # form of epsilon_e: paper or published
     timeout_terminates: bool = static(False)  # a time-out counts as an end
     hidden: tuple[int, ...] = static((30, 10))  # widths of hidden layers
 

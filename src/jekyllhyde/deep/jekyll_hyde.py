@@ -116,19 +116,19 @@ class Config(Settings):
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
-    temperature: float = 1.0  # of soft_cross_entropy and of mirror_step
-    explorer: Explorer = Hyde()  # who explores
-    # the actor's update: a name, or a function of the user's own
+    temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
+    explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
+    # the actor's update: the name of a rule, or "file.py:function"
     actor_rule: str | Rule = static("published")
-    schedule: str = static("published")  # form of epsilon_t
+    schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
-    critics: int = static(2)  # the smallest one counts
+    critics: int = static(2)  # critics, of which the smallest counts
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
     # Hyde's target is cut where episodes end
     hyde_terminates: bool = static(False)
-    hyde_xavier: bool = static(False)  # Hyde's first weights as Jekyll's
+    hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
     warmup: int = static(400)  # first steps: uniform actions, no learning
     batch: int = static(128)  # K, per half
     hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~

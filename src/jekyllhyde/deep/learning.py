@@ -32,8 +32,8 @@ class Settings(eqx.Module):
     tau: float = 0.01  # rate of the critics' target networks; 1 is no target network
     clip: float = 5.0  # largest norm of a gradient
     adam_eps: float = 1e-4  # Adam's epsilon
-    bonus: Bonus = RND()  # what is new
-    trained_embedding: bool = static(False)  # one per network, not one for all
+    bonus: Bonus = RND()  # what counts as new: rnd, or "file.py:Mine"
+    trained_embedding: bool = static(False)  # each network embeds states itself
     batch: int = static(256)  # transitions per update
     capacity: int = static(40_000)  # transitions that are kept
     hidden: tuple[int, ...] = static((64, 64))  # widths of the hidden layers

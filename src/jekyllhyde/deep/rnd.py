@@ -38,7 +38,7 @@ class RND(Bonus):
 
     eta: float = 3e-3  # step of the predictor
     clip: float = 0.7  # largest norm of its gradient
-    adam_eps: float = 1e-4
+    adam_eps: float = 1e-4  # Adam's epsilon
     per_action: bool = static(False)  # of (s, a), or of s'
     deep_target: bool = static(False)  # two hidden layers, or one
     normalize: bool = static(False)  # divided by its running mean
