@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint format bench docs figure clean
+# `make test` leaves out the tests marked long; `make test-long` runs those alone.
+.PHONY: setup demo test test-long lint format bench compare docs figure clean
 
 setup: .venv/.ready
 
@@ -18,6 +19,9 @@ demo: setup  ## a headline figure, in small, with its verdicts
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
+test-long: setup  ## the tests marked long, which take minutes
+	$(BIN)/python -m pytest -n auto --dist loadscope -m long
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -31,13 +35,16 @@ figure: setup  ## every figure at the paper's size, into out/figures; hours, and
 	$(BIN)/jh figure all --store out/store --out out/figures
 	$(BIN)/jh report --store out/store --out out/report.html
 
-bench: setup
+bench: setup  ## tables into benchmarks/results; benchmarks/README.md has the other scripts
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	$(BIN)/python benchmarks/planning.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/tabular.py
+
+compare: setup  ## this tree beside another commit: make compare REVISION=main
+	$(BIN)/python benchmarks/compare.py $(REVISION)
 
 docs: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
