@@ -14,6 +14,7 @@ import jekyllhyde
 
 project = "jekyllhyde"
 author = "The jekyllhyde developers"
+project_copyright = f"2026, {author}"
 release = version = jekyllhyde.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
@@ -23,6 +24,7 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "figures"]
 html_theme = "furo"
 html_static_path = ["_static"]
+html_css_files = ["wrap.css"]
 html_title = "jekyllhyde"
 html_math_renderer = "mathml"
 default_role = "literal"

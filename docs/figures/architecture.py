@@ -29,7 +29,7 @@ COMMANDS = "jh plan\njh train\njh figure\njh sweep\njh report\njh store\njh list
 ROOMS: dict[str, tuple[tuple[float, float, float, float], str, str]] = {
     "mdp": ((0.2, 4.1, 2.1, 1.5), "finite MDPs,\nexact values,\ndomains", "#56B4E9"),
     "envs": ((0.2, 2.0, 2.1, 1.5), "Gymnasium and\nJAX faces of\nthe domains", "#56B4E9"),
-    "planning": ((3.3, 4.9, 2.3, 1.1), "exact updates U(theta, d)", "#E69F00"),
+    "planning": ((3.3, 4.9, 2.3, 1.1), "exact updates\nU(theta, d)", "#E69F00"),
     "tabular": ((3.3, 3.4, 2.3, 1.1), "Algorithms 2 and 3", "#E69F00"),
     "deep": ((3.3, 1.9, 2.3, 1.1), "Algorithm 4,\nDDQN, SAC", "#E69F00"),
     "theory": ((6.6, 4.9, 2.3, 1.1), "conditions and\nbounds of a run", "#009E73"),
@@ -63,19 +63,19 @@ def draw() -> Any:
     axes.set(xlim=(0.0, 11.0), ylim=(0.0, 6.6))
     axes.axis("off")
     for name, ((left, bottom, width, height), text, colour) in ROOMS.items():
-        corner = {"boxstyle": "round,pad=0,rounding_size=0.12"}
-        look = {"facecolor": colour + "55", "edgecolor": "#333333", "linewidth": 1.0}
+        corner: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.12"}
+        look: dict[str, Any] = {"facecolor": colour + "55", "edgecolor": "#333333"}
         axes.add_patch(FancyBboxPatch((left, bottom), width, height, **corner, **look))
         x, top = left + width / 2, bottom + height - 0.12
-        title = {"ha": "center", "va": "top", "weight": "bold", "size": 11}
+        title: dict[str, Any] = {"ha": "center", "va": "top", "weight": "bold", "size": 12}
         axes.text(x, top, name, **title)
-        axes.text(x, (bottom + top - 0.28) / 2, text, ha="center", va="center", size=9)
+        axes.text(x, (bottom + top - 0.34) / 2, text, ha="center", va="center", size=10)
     for begin, end in ARROWS:
         shape = {"arrowstyle": "-|>", "color": "#333333", "shrinkA": 1, "shrinkB": 1}
         axes.annotate("", xy=end, xytext=begin, arrowprops=shape)
     for x, text in ((1.25, "problems"), (4.45, "policies are updated"), (7.75, "evidence")):
-        axes.text(x, 6.3, text, ha="center", va="center", size=11, style="italic")
-    axes.text(10.25, 6.3, "command line", ha="center", va="center", size=11, style="italic")
+        axes.text(x, 6.3, text, ha="center", va="center", size=12, style="italic")
+    axes.text(10.25, 6.3, "command line", ha="center", va="center", size=12, style="italic")
     return figure
 
 
