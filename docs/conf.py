@@ -24,12 +24,12 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "figures"]
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["wrap.css"]
+html_css_files = ["pages.css"]
 html_title = "jekyllhyde"
 html_math_renderer = "mathml"
 default_role = "literal"
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
+autodoc_typehints = "none"  # docstrings say types and shapes, with names that readers know
 autodoc_preserve_defaults = True
 
 
