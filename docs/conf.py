@@ -28,6 +28,7 @@ html_css_files = ["pages.css"]
 html_title = "jekyllhyde"
 html_math_renderer = "mathml"
 default_role = "literal"
+highlight_language = "none"  # of what does not name its language: docstrings, commands
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say types and shapes, with names that readers know
 autodoc_preserve_defaults = True
