@@ -20,7 +20,7 @@ test: setup
 	$(BIN)/python -m pytest -n auto --dist loadscope
 
 test-long: setup  ## the tests marked long, which take minutes
-	$(BIN)/python -m pytest -n auto --dist loadscope -m long
+	$(BIN)/python -m pytest -m long
 
 lint: setup
 	$(BIN)/ruff check .
