@@ -325,7 +325,7 @@ def test_choices_that_cannot_be(own: Path) -> None:
         ("bonus", f"{own}:Uniform", "it must be a jekyllhyde.deep.bonus.Bonus"),
         ("bonus", f"{own}:Unmarked", "eqx.field"),
         ("bonus", "rnd(width=3)", "rnd takes"),
-        ("bonus", 3, "it must be a jekyllhyde.deep.bonus.Bonus"),
+        ("bonus", 3, "it must be one of rnd"),
         ("actor_rule", f"{own}:nothing", "has no function nothing"),
     ]
     for setting, value, words in cases:

@@ -163,8 +163,9 @@ def learn_with(agent: TabularAgent, mdp: Any = None) -> Numbers:
     return [*run.J_norm[:, -1].tolist(), float(run.q[0].sum())]
 
 
-def learn_in_a_lake(**given: Any) -> Numbers:
-    agent = jh.TabularJekyllHyde("FrozenLake-v1", **given).learn(2000)
+def learn_on_a_cliff(**given: Any) -> Numbers:
+    given |= {"hyde_clip": np.inf}
+    agent = jh.TabularJekyllHyde("CliffWalking-v1", **given).learn(2000)
     return [*agent.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
 
 
@@ -192,9 +193,7 @@ def test_a_tabular_choice(
     check_everywhere(
         {
             "Python": lambda: learn_with(jh.TabularJekyllHyde(**given)),
-            "an environment": lambda: (
-                jh.TabularJekyllHyde("FrozenLake-v1", **given).learn(300).q.ravel().tolist()
-            ),
+            "an environment": lambda: learn_on_a_cliff(**given),
             "TOML": lambda: shell.sweep("learn", chain, {**settings, "epsilon": 0.5}, 2),
             "the command line": lambda: rows(
                 shell.jh(*CHAIN, f"--{setting}", own, "--epsilon", "0.5", *TRAIN)
@@ -227,7 +226,7 @@ def test_an_actor_rule_in_planning(shell: Shell) -> None:
     arguments = ("plan", "chain", "--n-states", "5", "--parametrization", own, "--updates", "30")
     check_everywhere(
         {
-            "Python": jh.plan(jh.chain(5), parametrization=own, updates=30).J.tolist,
+            "Python": lambda: list(jh.plan(jh.chain(5), parametrization=own, updates=30).J),
             "TOML": lambda: shell.sweep("plan", chain, settings, 1),
             "the command line": lambda: [shell.jh(*arguments)["runs"][0]["J"]],
         },
@@ -302,11 +301,8 @@ def test_a_figure(shell: Shell) -> None:
     def on_the_command_line() -> Numbers:
         report = shell.jh("figure", name, "--store", store, "--out", out)
         assert report["mine"]["claims"][0]["verdict"] == "supported"
-        return [
-            float(line.split(",")[2])
-            for line in (shell.folder / "out/mine.csv").open()
-            if "even" in line
-        ]
+        lines = (shell.folder / "out/mine.csv").read_text().splitlines()
+        return [float(line.split(",")[2]) for line in lines if "even" in line]
 
     check_everywhere(
         {"Python": in_python, "the command line": on_the_command_line},

@@ -47,6 +47,22 @@ WORK = {
         "mdp = jh.garnet(3000, goal=3); plan(jh.chain(5), updates=1)",
         "plan(mdp, engine='compiled', updates=10**6)",
     ),
+    "learn": (
+        "mdp, agent = jh.garnet(100, goal=3), jh.TabularJekyllHyde(capacity=1000)",
+        "jh.learn(mdp, agent, trajectories=10**9)",
+    ),
+    "learn, a large batch": (
+        "mdp, agent = jh.chain(9), jh.TabularJekyllHyde(capacity=1000, batch=10**9)",
+        "jh.learn(mdp, agent, trajectories=10**9)",
+    ),
+    "learn, a model solved at every step": (
+        "mdp, agent = jh.garnet(250, goal=3), jh.TabularOnPolicy(critic='mle')",
+        "jh.learn(mdp, agent, trajectories=10**6)",
+    ),
+    "learn, huge steps of the direct policy": (
+        "mdp, agent = jh.chain(9), jh.TabularOnPolicy(parametrization='direct', eta=1e30)",
+        "jh.learn(mdp, agent, trajectories=10**9)",
+    ),
     "goal search": ("jh.garnet(20)", "jh.garnet(6000)"),
     "iterative": (
         "mdp = jh.garnet(300_000, 4, 5, gamma=1 - 1e-9, goal=3); pi = mdp.uniform_policy()",

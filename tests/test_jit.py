@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import jekyllhyde
 
 CODE = """
@@ -100,3 +102,66 @@ def test_rules_of_other_files_are_cached_and_do_not_hinder_each_other(tmp_path: 
     assert change("second", "first") == "3.0 1\n2.0 2\n"
     (tmp_path / "first.py").write_text(RULE.format(scale=5.0))
     assert change("first") == "5.0 0\n"
+
+
+PLAN = """
+import warnings
+warnings.simplefilter("always")
+import jekyllhyde as jh
+print(jh.plan(jh.chain(4), parametrization="direct", updates=3).J.round(12))
+"""
+NO_FOLDER = "import numba.core.caching as c; c.CacheImpl._locator_classes = []"
+NO_NAME = """
+import numba.core.caching as c
+c.Cache.cache_path = property(lambda cache: cache.renamed)
+"""
+
+
+def printed(code: str, **variables: str) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("trouble", [NO_FOLDER, NO_NAME], ids=["no folder", "no such attribute"])
+def test_where_nothing_can_be_kept_it_is_said_once_and_everything_works(
+    trouble: str, tmp_path: Path
+) -> None:
+    expected, warned = printed(PLAN)
+    assert "compiled anew" not in warned
+    output, warned = printed(f"{trouble}\n{PLAN}", NUMBA_CACHE_DIR=str(tmp_path))
+    assert output == expected
+    assert warned.count("compiled anew in every process") == 1
+
+
+def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+    expected, _ = printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))
+    files = [path for path in tmp_path.rglob("*.nb?") if "advance" in path.name]
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:20])
+    assert printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))[0] == expected
+
+
+UNCOMPILED = """
+import jekyllhyde as jh
+mdp = jh.garnet(6, 2, 2, seed=1, goal=3)
+agents = [jh.TabularJekyllHyde(epsilon=0.5), jh.TabularOnPolicy(lam=0.1)]
+agents.append(jh.TabularJekyllHyde(convention="paper", parametrization="direct", epsilon=0.5))
+runs = [jh.learn(mdp, agent, trajectories=5, threads=1, horizon=20) for agent in agents]
+print([round(float(run.J[0, -1]), 12) for run in runs], jh.plan(mdp, updates=3).J.round(12))
+"""
+
+
+def test_the_source_runs_uncompiled_and_gives_the_same() -> None:
+    """Random numbers wrap around without a warning: warnings are errors here."""
+    outputs = [
+        printed(UNCOMPILED, NUMBA_DISABLE_JIT=off, PYTHONWARNINGS="error::RuntimeWarning")
+        for off in ("0", "1")
+    ]
+    assert outputs[0][0] == outputs[1][0] != ""

@@ -71,7 +71,9 @@ def run_all(
         worker.start()
     try:
         return [future.result() for future in futures]
-    except Exception:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
         over.set()
         for worker in workers:
             worker.join()

@@ -7,6 +7,7 @@ the interpreter's lock.
 """
 
 import itertools
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.parallel import count_threads, machine_memory, run_all
+from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
 from jekyllhyde.tabular.known_model import (
@@ -83,7 +84,14 @@ def learn(
     if not mdps:
         raise InputError("mdp is an empty list; give at least one MDP")
     runs = check_count(runs, "runs", 1)
-    settings = agent.settings
+    settings, stop = agent.settings, threading.Event()
+
+    def report(count: int) -> None:
+        if stop.is_set():
+            raise Stopped
+        if progress is not None:
+            progress(count)
+
     job = _Job(
         settings=settings,
         trajectories=check_count(trajectories, "trajectories", 1),
@@ -91,14 +99,14 @@ def learn(
         horizon=_horizon(horizon, settings, mdps),
         target=target,
         target_on=check_choice(target_on, "target_on", CRITERIA),
-        progress=progress or (lambda n: None),
+        progress=report,
     )
     _check_target(target, settings, mdps)
     workers = count_threads(threads)
     numbers = itertools.count(check_count(first, "first", 0))
     tasks = [(problem, next(numbers)) for problem in mdps for _ in range(runs)]
     _check_memory(job, mdps, min(workers, len(tasks)), len(tasks), memory)
-    outcomes = run_all(lambda task: _run(job, *task), tasks, workers)
+    outcomes = run_all(lambda task: _run(job, *task), tasks, workers, stop)
     return _collect(job, [problem for problem, _ in tasks], outcomes)
 
 
