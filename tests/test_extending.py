@@ -192,9 +192,7 @@ def test_a_tabular_choice(
     check_everywhere(
         {
             "Python": lambda: learn_with(jh.TabularJekyllHyde(**given)),
-            "an environment": lambda: (
-                jh.TabularJekyllHyde("FrozenLake-v1", **given).learn(300).q.ravel().tolist()
-            ),
+            "an environment": lambda: learn_in_a_lake(**given),
             "TOML": lambda: shell.sweep("learn", chain, {**settings, "epsilon": 0.5}, 2),
             "the command line": lambda: rows(
                 shell.jh(*CHAIN, f"--{setting}", own, "--epsilon", "0.5", *TRAIN)
@@ -227,7 +225,7 @@ def test_an_actor_rule_in_planning(shell: Shell) -> None:
     arguments = ("plan", "chain", "--n-states", "5", "--parametrization", own, "--updates", "30")
     check_everywhere(
         {
-            "Python": jh.plan(jh.chain(5), parametrization=own, updates=30).J.tolist,
+            "Python": lambda: jh.plan(jh.chain(5), parametrization=own, updates=30).J.tolist(),
             "TOML": lambda: shell.sweep("plan", chain, settings, 1),
             "the command line": lambda: [shell.jh(*arguments)["runs"][0]["J"]],
         },
@@ -304,7 +302,7 @@ def test_a_figure(shell: Shell) -> None:
         assert report["mine"]["claims"][0]["verdict"] == "supported"
         return [
             float(line.split(",")[2])
-            for line in (shell.folder / "out/mine.csv").open()
+            for line in (shell.folder / "out/mine.csv").read_text().splitlines()
             if "even" in line
         ]
 
