@@ -163,8 +163,8 @@ def learn_with(agent: TabularAgent, mdp: Any = None) -> Numbers:
     return [*run.J_norm[:, -1].tolist(), float(run.q[0].sum())]
 
 
-def learn_in_a_lake(**given: Any) -> Numbers:
-    agent = jh.TabularJekyllHyde("FrozenLake-v1", **given).learn(2000)
+def learn_on_a_cliff(**given: Any) -> Numbers:
+    agent = jh.TabularJekyllHyde("CliffWalking-v1", **given).learn(500)
     return [*agent.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
 
 
@@ -175,7 +175,7 @@ CHAIN = ("train", "chain", "--n-states", "5", "--beta", "0.5", "--agent", "tabul
 @pytest.mark.parametrize(
     ("setting", "name", "text", "old", "new"),
     [
-        ("bonus", "Inverse", BONUS, "(1.0 + visits)", "(4.0 + visits)"),
+        ("bonus", "Inverse", BONUS, "(1.0 + visits)", "-(1.0 + visits)"),
         ("critic", "Timid", CRITIC, "self.weight * least", "0.5 * least"),
         ("actor", "GreedyStep", RULE, "self.rate * step", "0.1 * step"),
     ],
@@ -192,7 +192,7 @@ def test_a_tabular_choice(
     check_everywhere(
         {
             "Python": lambda: learn_with(jh.TabularJekyllHyde(**given)),
-            "an environment": lambda: learn_in_a_lake(**given),
+            "an environment": lambda: learn_on_a_cliff(**given),
             "TOML": lambda: shell.sweep("learn", chain, {**settings, "epsilon": 0.5}, 2),
             "the command line": lambda: rows(
                 shell.jh(*CHAIN, f"--{setting}", own, "--epsilon", "0.5", *TRAIN)
@@ -225,7 +225,7 @@ def test_an_actor_rule_in_planning(shell: Shell) -> None:
     arguments = ("plan", "chain", "--n-states", "5", "--parametrization", own, "--updates", "30")
     check_everywhere(
         {
-            "Python": lambda: jh.plan(jh.chain(5), parametrization=own, updates=30).J.tolist(),
+            "Python": lambda: list(jh.plan(jh.chain(5), parametrization=own, updates=30).J),
             "TOML": lambda: shell.sweep("plan", chain, settings, 1),
             "the command line": lambda: [shell.jh(*arguments)["runs"][0]["J"]],
         },
