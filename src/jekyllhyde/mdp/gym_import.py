@@ -10,20 +10,17 @@ that is listed several times is one transition with the summed probability and t
 limits and other wrappers are not part of P.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-
-if TYPE_CHECKING:
-    import gymnasium
 
 Env = Any
 
@@ -45,23 +42,19 @@ def from_gymnasium(
     p0 : initial distribution over the environment's states, where the environment does not say it
         itself.
     """
-    made = isinstance(env, str)
-    if kwargs and not made:
+    if isinstance(env, str):
+        with closing(make_environment(env, kwargs)) as environment:
+            return _read(environment, env, gamma, p0)
+    if kwargs:
         raise InputError(
             f"{', '.join(kwargs)} given beside an environment; such options go with an id"
         )
-    environment = make_environment(env, kwargs)
-    try:
-        return _read(environment, env if isinstance(env, str) else _name(environment), gamma, p0)
-    finally:
-        if made:
-            environment.close()
+    spec = make_environment(env).spec
+    return _read(env, spec.id if spec is not None else type(env.unwrapped).__name__, gamma, p0)
 
 
 def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
     """The environment itself, or the one with that id made with `kwargs`."""
-    import gymnasium
-
     if isinstance(env, gymnasium.Env):
         return env
     if not isinstance(env, str):
@@ -74,13 +67,7 @@ def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
         raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
 
 
-def _name(env: Env) -> str:
-    return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
-
-
 def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
-    from gymnasium.spaces import Discrete
-
     inner = env.unwrapped
     if not hasattr(inner, "P"):
         raise InputError(
@@ -88,7 +75,7 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
             f"(its observations are {inner.observation_space})"
         )
     for field, space in (("observation", inner.observation_space), ("action", inner.action_space)):
-        if not isinstance(space, Discrete):
+        if not isinstance(space, gymnasium.spaces.Discrete):
             raise InputError(
                 f"{name} is not a finite MDP: its {field} space is {space}, not Discrete"
             )
@@ -105,14 +92,11 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
         collected = ends & ~is_terminal[successor]
         size = n + int(collected.any())
         successor = np.where(collected, n, successor)
-        P, rewards = _accumulate(row, successor, p, r, (size * n_actions, size))
-        terminal = [*np.flatnonzero(is_terminal), *range(n, size)]
         return FiniteMDP(
-            P,
-            rewards,
+            *_accumulate(row, successor, p, r, (size * n_actions, size)),
             p0=np.append(start, np.zeros(size - n)),
             gamma=gamma,
-            terminal=terminal,
+            terminal=[*np.flatnonzero(is_terminal), *range(n, size)],
             name=name,
         )
     except (TypeError, ValueError) as error:
