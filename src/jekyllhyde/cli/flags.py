@@ -24,7 +24,9 @@ KINDS = {str: "text", float: "a number", int: "an integer", bool: "true or false
 
 @dataclasses.dataclass(frozen=True)
 class ProblemCommand:
-    """What the commands on a problem share."""
+    """What the commands on a problem share. `completed` is the command with the flags of what the
+    arguments name; `run` does the work and returns the exit status.
+    """
 
     problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
     """A domain (jh list), one of your own, file.py:name, a Gymnasium id such as Taxi-v4, or a file

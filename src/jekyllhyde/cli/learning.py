@@ -28,7 +28,10 @@ GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
 
 class Task(NamedTuple):
     """What is learned: the problem with its options, and by whom, with hers; in which way, and a
-    sentence that is said when all is checked, before the work begins.
+    sentence that is said when all is checked.
+
+    `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
+    and gives a bar for the work that follows.
     """
 
     domain: Domain
@@ -40,11 +43,9 @@ class Task(NamedTuple):
     seed: int = 0
 
     def mdp(self, seed: int) -> FiniteMDP:
-        """The model; of a random domain, the one with this seed."""
         return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
 
     def begin(self, total: int) -> AbstractContextManager[Callable[[float], None]]:
-        """Say the sentence; a bar for the work that follows."""
         print(self.sentence, end="")
         return progress_bar(total, self.domain.name)
 

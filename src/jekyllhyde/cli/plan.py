@@ -21,7 +21,6 @@ class Plan(ProblemCommand):
 
     @classmethod
     def completed(cls, arguments: Sequence[str]) -> type:
-        """The command with the options of the problem that the arguments name."""
         problem, updates = first_argument("plan", arguments), options_of(plan_all)
         del updates["mdp"]
         options = {} if problem is None else {problem: find_problem(problem).options}

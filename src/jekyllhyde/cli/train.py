@@ -48,7 +48,6 @@ class Train(ProblemCommand):
 
     @classmethod
     def completed(cls, arguments: Sequence[str]) -> type:
-        """The command with the options of the problem and the agent that the arguments name."""
         problem = first_argument("train", arguments)
         if problem is None:
             return with_flags(cls, {"agent": {"agent": AGENT}})
@@ -88,10 +87,8 @@ class Train(ProblemCommand):
             measured = {name: value for name, value in outcome._asdict().items() if name != "write"}
             show_json({**about, "seconds": seconds, **measured})
             return 0
-        runs = f"{outcome.runs} runs" if outcome.runs > 1 else "1 run, which has no interval"
-        show_table(
-            f"{agent} on {self.problem} (mean and 95 % interval over {runs})", outcome.measured
-        )
+        runs = f"mean and 95 % interval over {outcome.runs} runs" if outcome.runs > 1 else "one run"
+        show_table(f"{agent} on {self.problem} ({runs})", outcome.measured)
         for run, reason in outcome.failures.items():
             print(f"run {run} failed: {reason}")
         print(f"{outcome.work} in {seconds:.2f} s", *filter(None, [outcome.note]), *files, sep="\n")
