@@ -108,7 +108,7 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
     # terminated.
     n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
     first = _first(inner.P, inner.observation_space, "state")
-    rows, entries = [], []
+    listed = []
     for s in range(n):
         actions = inner.P[first + s]
         first_action = _first(actions, inner.action_space, f"action of state {s}")
@@ -118,32 +118,17 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
                     raise InputError(
                         f"P has the entry {entry} for state {s}, action {a}; it must hold 4 fields"
                     )
-                rows.append(s * n_actions + a)
-                entries.append(tuple(map(float, entry)))
-    p, successor, r, ends = np.array(entries, dtype=np.float64).reshape(-1, 4).T
-    successor = successor - first
-    outside = np.flatnonzero(
-        ~((successor >= 0) & (successor < n) & (successor == np.floor(successor)))
-    )
-    if len(outside):
-        s, a = divmod(rows[outside[0]], n_actions)
-        raise InputError(
-            f"P leads from state {s}, action {a} to {successor[outside[0]] + first:g}, "
-            "which is not a state"
-        )
-    if not (p >= 0.0).all():
-        s, a = divmod(rows[int(np.argmin(p >= 0.0))], n_actions)
-        raise InputError(
-            f"P has the probability {p[np.argmin(p >= 0.0)]:g} for state {s}, action {a}"
-        )
-    keep = p > 0.0
-    return (
-        np.array(rows, dtype=np.int64)[keep],
-        successor[keep].astype(np.int64),
-        p[keep],
-        r[keep],
-        ends[keep] != 0.0,
-    )
+                p, successor, r, terminated = map(float, entry)
+                if not 0 <= successor - first < n or successor % 1:
+                    raise InputError(
+                        f"P leads from state {s}, action {a} to {successor:g}, which is not a state"
+                    )
+                if not p >= 0.0:
+                    raise InputError(f"P has the probability {p:g} for state {s}, action {a}")
+                if p > 0.0:
+                    listed.append((s * n_actions + a, successor - first, p, r, terminated))
+    row, column, *numbers, ends = np.array(listed, dtype=np.float64).reshape(-1, 5).T
+    return row.astype(np.int64), column.astype(np.int64), *numbers, ends != 0.0
 
 
 def _first(table: Any, space: Any, what: str) -> int:
