@@ -1,10 +1,9 @@
 """The three ways in which `jh train` learns; their keywords are flags."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,9 +37,9 @@ class Task(NamedTuple):
     record: AgentRecord
     way: Callable[..., Any]
     sentence: str
-    options: Mapping[str, Any] = MappingProxyType({})
-    settings: Mapping[str, Any] = MappingProxyType({})
-    seed: int = 0
+    options: dict[str, Any]
+    settings: dict[str, Any]
+    seed: int
 
     def mdp(self, seed: int) -> FiniteMDP:
         return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
@@ -75,7 +74,7 @@ def has_finite_spaces(domain: Domain) -> bool:
         return True
     with closing(make_environment(domain.name)) as env:
         spaces = (env.observation_space, env.action_space)
-    return all(isinstance(space, Discrete) for space in spaces)
+        return all(isinstance(space, Discrete) for space in spaces)
 
 
 def learn_on_model(

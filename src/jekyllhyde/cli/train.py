@@ -66,7 +66,7 @@ class Train(ProblemCommand):
         agent = shell_name(record.name)
         own = {"agent": AGENT._replace(default=agent), **settings}
         made = with_flags(cls, {"work": work, problem: options, agent: own})
-        made.task = Task(domain, record, way, sentence)
+        made.task = Task(domain, record, way, sentence, options={}, settings={}, seed=0)
         made.groups = (work, options, settings)
         return made
 
