@@ -204,7 +204,11 @@ FAULTS = {
     "train CartPole-v1 --agent tabular-on-policy --steps 5": (
         "a tabular agent takes Discrete spaces"
     ),
-    "list nothing": "agent is 'nothing'",
+    "train chain --runs few": "runs is 'few'; it must be an integer",
+    "plan chain --updates many": "updates is 'many'; it must be an integer",
+    "plan chain --lam little": "lam is 'little'; it must be a number",
+    "list nothing": "name is 'nothing'; it must be one of chain, ",
+    "begin chain": "command is 'begin'; it must be one of plan, train, ",
     "figure 99z": "figure is '99z'",
     "figure 7a --runs 0": "runs is 0",
 }
@@ -259,9 +263,16 @@ def test_corrupt_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert "chain.npz" in err
 
 
+def test_an_environment_takes_a_discount(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", "FrozenLake-v1", "--help"])
+    assert "--gamma FLOAT" in (out := capsys.readouterr().out)
+    assert "discount. (default: 0.99)" in out
+
+
 def test_values_that_cannot_be_read_exit_with_status_2() -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["plan", "chain", "--updates", "many"])
+        main(["train", "chain", "--seed", "many"])
     assert stopped.value.code == 2
 
 
@@ -480,6 +491,8 @@ def test_an_agent_of_ones_own(
     assert report["agent"] == "wanderer"
     assert report["settings"] == {"habit": 1, "gamma": gamma}  # a model's discount is the agent's
     assert len(report["measured"]) == 3
+    listed = json.loads(run(capsys, "list", f"{tmp_path}/mine.py:Wanderer", "--json")[1])
+    assert [option["option"] for option in listed["options"]] == ["habit", "gamma"]
     if problem == "chain":
         assert report["measured"][1]["mean"] == pytest.approx(0.9**8)  # it always walks on
 
@@ -605,5 +618,5 @@ def test_every_public_name_loads() -> None:
     for name in jh.__all__:
         assert getattr(jh, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = jh.nothing
+        _ = jh.nothing  # type: ignore[attr-defined]
     assert "plan" in dir(jh)

@@ -12,10 +12,9 @@ import pytest
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.deep_sea import deep_sea
-from jekyllhyde.mdp.domains import DOMAINS, find_domain
+from jekyllhyde.mdp.domains import DOMAINS, find_domain, find_problem
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.garnet import garnet
-from jekyllhyde.mdp.problem import find_problem
 from jekyllhyde.mdp.rooms import four_rooms, layout
 from jekyllhyde.options import Option
 from mdps import Floats, deterministic

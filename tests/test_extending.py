@@ -176,7 +176,7 @@ CHAIN = ("train", "chain", "--n-states", "5", "--beta", "0.5", "--agent", "tabul
 @pytest.mark.parametrize(
     ("setting", "name", "text", "old", "new"),
     [
-        ("bonus", "Inverse", BONUS, "(1.0 + visits)", "(4.0 + visits)"),
+        ("bonus", "Inverse", BONUS, "(1.0 + visits)", "-(1.0 + visits)"),
         ("critic", "Timid", CRITIC, "self.weight * least", "0.5 * least"),
         ("actor", "GreedyStep", RULE, "self.rate * step", "0.1 * step"),
     ],

@@ -7,7 +7,6 @@ in a comment beside or above it. Flags, `jh list` and the documentation's tables
 
 import ast
 import contextlib
-import dataclasses
 import inspect
 import re
 import sys
@@ -40,7 +39,10 @@ def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
     """The options of a function or a class by name, in order."""
     kinds: dict[str, Any] = {}
     texts: dict[str, str] = {}
-    for owner in _owners(thing):
+    # options stand at a function, or at a class, its bases, and their `__init__`
+    bases = reversed(thing.__mro__[:-1]) if isinstance(thing, type) else ()
+    owners = [owner for base in bases for owner in (base, vars(base).get("__init__")) if owner]
+    for owner in owners or [thing]:
         for match in _TEXT.finditer(inspect.getdoc(owner) or ""):
             texts |= dict.fromkeys(match["names"].split(", "), match["text"])
         texts |= _field_texts(owner)
@@ -49,6 +51,11 @@ def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
             with contextlib.suppress(NameError, TypeError):
                 alone = SimpleNamespace(__annotations__={name: annotation})
                 kinds |= typing.get_type_hints(alone, vars(sys.modules[owner.__module__]))
+    defaults = {
+        name: None if parameter.default is parameter.empty else parameter.default
+        for name, parameter in inspect.signature(thing).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
     return {
         name: Option(
             name,
@@ -56,23 +63,7 @@ def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
             default,
             " ".join(texts.get(name, "").split()),
         )
-        for name, default in _defaults(thing).items()
-    }
-
-
-def _owners(thing: Any) -> list[Any]:
-    # Where options stand: a function, or a class with its bases and their `__init__`.
-    bases = reversed(thing.__mro__[:-1]) if isinstance(thing, type) else ()
-    return [one for base in bases for one in (base, vars(base).get("__init__")) if one] or [thing]
-
-
-def _defaults(thing: Any) -> dict[str, Any]:
-    if dataclasses.is_dataclass(thing):
-        return {field.name: field.default for field in dataclasses.fields(thing) if field.init}
-    return {
-        name: None if parameter.default is parameter.empty else parameter.default
-        for name, parameter in inspect.signature(thing).parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        for name, default in defaults.items()
     }
 
 

@@ -16,9 +16,7 @@ from jekyllhyde.files import write_file
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
-DASHES: tuple[Any, ...] = (
-    "-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2))
-)  # fmt: skip
+DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 MOST_POINTS = 2000
 
 Line = tuple[NDArray[Any], ...]
@@ -37,8 +35,7 @@ def new_figure(
 
 def finish(axes: Any, xlabel: str, ylabel: str, title: str) -> None:
     """Labels, title, legend; no box around the picture."""
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.set_title(title, fontsize="medium")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="small")

@@ -12,7 +12,7 @@ where the last two are a class of the user's own. A record itself is taken as it
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -36,9 +36,8 @@ def shell_name(name: str) -> str:
 class Registry(Mapping[str, R], Generic[R]):
     """Records of one kind by name; an unknown name is refused with a list of those there are."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self._records: dict[str, R] = {}
+    def __init__(self, kind: str, records: Mapping[str, R] | None = None) -> None:
+        self.kind, self._records = kind, dict(records or {})
 
     def add(self, name: str, record: R) -> R:
         """Make `record` known under `name`."""
@@ -56,9 +55,6 @@ class Registry(Mapping[str, R], Generic[R]):
 
     def __len__(self) -> int:
         return len(self._records)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and python_name(name) in self._records
 
 
 class UnknownName(InputError, KeyError):
@@ -78,8 +74,13 @@ class Choices(Registry[type]):
     def make(self, value: Any, field: str | None = None) -> Any:
         """The record that `value` stands for: a record, a class, or a text as above."""
         record = self._read(value, field or self.kind)
-        if not any(type(record) is cls for cls in self.values()):
-            _tell_apart(type(record))
+        cls = type(record)
+        if issubclass(cls, tuple) and not any(cls is known for known in self.values()):
+            # Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of
+            # the same name from another file, or from the same file after an edit, would run the
+            # code of the first. So a class of the user's own gets a name that no other class has.
+            name = cls.__qualname__.rpartition(".")[2]
+            cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"
         return record
 
     def _read(self, value: Any, field: str) -> Any:
@@ -88,15 +89,11 @@ class Choices(Registry[type]):
         if not isinstance(value, (str, int, float, list, dict)):
             return value
         match = _CALL.fullmatch(str(value).strip())
-        if match is None or not isinstance(value, str):
+        name = match["name"] if match and isinstance(value, str) else ""
+        if match is None or not (name in self or references.is_reference(name)):
             raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
-        name, arguments = match["name"], _arguments(value, match["arguments"], field)
-        if references.is_reference(name):
-            cls: Any = references.load(field, name)
-        elif name in self:
-            cls = self[name]
-        else:
-            raise InputError(f"{field} is {value!r}; it must be one of {', '.join(self)}")
+        arguments = _arguments(str(value), match["arguments"], field)
+        cls: Any = self[name] if name in self else references.load(field, name)
         try:
             return cls(**arguments)
         except TypeError as error:
@@ -104,14 +101,17 @@ class Choices(Registry[type]):
             raise InputError(f"{field} is {value!r}; {name} takes ({takes})") from error
 
     def spell(self, record: Any) -> str:
-        """The text that stands for a record, its settings where they are not the defaults."""
+        """The text that stands for a record, its settings where they are not the defaults; a class
+        of the user's own has the digest of its file, which an edit changes.
+        """
         cls = type(record)
-        name = next((key for key, known in self.items() if known is cls), None) or _own_name(cls)
+        known = next((name for name, choice in self.items() if choice is cls), None)
         given = [
             f"{key}={getattr(record, key)!r}"
             for key, parameter in _parameters(cls).items()
             if getattr(record, key) != parameter.default
         ]
+        name = known or f"{cls.__qualname__}@{references.digest_of(cls)}"
         return f"{name}({', '.join(given)})" if given else name
 
 
@@ -120,13 +120,11 @@ _CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?",
 
 def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     # The settings within the parentheses.
-    if not text:
-        return {}
     try:
-        call: Any = ast.parse(f"_({text})", mode="eval").body
+        call: Any = ast.parse(f"_({text or ''})", mode="eval").body
         if call.args:
             raise ValueError
-        return {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+        return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
     except (ValueError, SyntaxError):
         raise InputError(f'{field} is {value!r}; settings are written "name(setting=1)"') from None
 
@@ -137,23 +135,3 @@ _parameters: Any = cache(lambda cls: inspect.signature(cls).parameters)
 def class_name(cls: type) -> str:
     """`ExpectedSarsa` as expected_sarsa."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls.__name__).lower()
-
-
-def _own_name(cls: type) -> str:
-    # A class of the user's own, with the digest of its file, which an edit changes.
-    return f"{cls.__qualname__}@{references.digest_of(cls)}"
-
-
-def _tell_apart(cls: type) -> None:
-    # Give a class of the user's own a name that no other class has.
-    #
-    # Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of the same
-    # name from another file, or from the same file after an edit, would run the code of the first.
-    if issubclass(cls, tuple):
-        name = cls.__qualname__.rpartition(".")[2]
-        cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"
-
-
-def first_line(thing: Callable[..., Any] | type) -> str:
-    """The first line of a documentation string."""
-    return (inspect.getdoc(thing) or "").split("\n")[0]

@@ -12,7 +12,7 @@ from jekyllhyde.cli.report import Report
 from jekyllhyde.cli.store import StoreCommand
 from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
 COMMANDS: dict[str, Any] = {
@@ -47,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
 def parse(arguments: list[str]) -> Any:
     """The command that the arguments give; its flags may depend on the arguments themselves."""
     name = arguments[0] if arguments else ""
+    if name and name[0] != "-":
+        check_choice(name, "command", COMMANDS)
     completed = getattr(COMMANDS.get(name), "completed", None)
     commands = COMMANDS | ({} if completed is None else {name: completed(arguments[1:])})
     kinds = (Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
@@ -60,7 +62,7 @@ def parse(arguments: list[str]) -> Any:
         return_unknown_args=True,
     )
     if unknown:
-        agent = f" --agent {shell_name(command.setup.record.name)}" if name == "train" else ""
+        agent = f" --agent {shell_name(command.task.record.name)}" if name == "train" else ""
         told = f"jh {' '.join(arguments[: 1 if completed is None else 2])}{agent}"
         raise InputError(
             f"{unknown[0]} is given, but {told} does not take it; add --help to see what it takes"

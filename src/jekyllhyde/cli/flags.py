@@ -18,11 +18,15 @@ from jekyllhyde.options import Option
 from jekyllhyde.registry import class_name
 
 Options = Mapping[str, Option]
+# how a value is read, the first that an option allows, and what it is called
+KINDS = {str: "text", float: "a number", int: "an integer", bool: "true or false"}
 
 
 @dataclasses.dataclass(frozen=True)
 class ProblemCommand:
-    """What the commands on a problem share."""
+    """What the commands on a problem share. `completed` is the command with the flags of what the
+    arguments name; `run` does the work and returns the exit status.
+    """
 
     problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
     """A domain (jh list), one of your own, file.py:name, a Gymnasium id such as Taxi-v4, or a file
@@ -62,19 +66,20 @@ def with_flags(command: type, groups: Mapping[str, Options]) -> Any:
         kind = Annotated[group, tyro.conf.arg(name=title)]
         added.append((f"flags_{len(added)}", kind, dataclasses.field(default_factory=group)))
         taken |= set(options)
-    made = dataclasses.make_dataclass(command.__name__, added, bases=(command,), frozen=True)
-    made.__doc__ = command.__doc__
-    return made
+    namespace = {"__doc__": command.__doc__}
+    return dataclasses.make_dataclass(
+        command.__name__, added, bases=(command,), namespace=namespace, frozen=True
+    )
 
 
-def given(command: Any) -> dict[str, Any]:
-    """The values of all flags that were given, by name."""
+def given(command: Any, options: Options) -> dict[str, Any]:
+    """Those of the options whose flags were given, with their values."""
     groups = [group for name, group in vars(command).items() if name.startswith("flags_")]
     return {
-        flag.name: value
+        name: _read(options[name], value)
         for group in groups
-        for flag in dataclasses.fields(group)
-        if (value := getattr(group, flag.name)) != flag.default
+        for name, value in vars(group).items()
+        if name in options and value != getattr(type(group), name)
     }
 
 
@@ -87,15 +92,28 @@ def shown(value: Any) -> str:
 
 
 def _flag(option: Option) -> tuple[str, Any, Any]:
-    # The flag's field: a switch for true or false, else a value that is None where not given.
+    # The flag's field: a switch for true or false, else text that is None where not given.
     if isinstance(option.default, bool):
         return option.name, Annotated[bool, tyro.conf.arg(help=option.about)], option.default
-    lists = [kind for kind in option.kinds if typing.get_origin(kind) is tuple]
-    kind: Any = [*lists, *(one for one in (str, float, int) if one in option.kinds), str][0]
-    (word,) = typing.get_args(kind)[:1] or [kind]
+    kind, is_list = _kind(option)
     about = tyro.conf.arg(
         help=option.about,
         help_behavior_hint=f"(default: {shown(option.default)})",
-        metavar=word.__name__.upper() + " ..." * len(lists),
+        metavar=kind.__name__.upper() + " ..." * is_list,
     )
-    return option.name, Annotated[kind | None, about], None
+    return option.name, Annotated[(tuple[str, ...] if is_list else str) | None, about], None
+
+
+def _kind(option: Option) -> tuple[type, bool]:
+    # The type that a word of the flag is read as, and whether the flag takes several words.
+    lists = [typing.get_args(kind)[0] for kind in option.kinds if typing.get_origin(kind) is tuple]
+    return [*lists, *(kind for kind in KINDS if kind in option.kinds), str][0], bool(lists)
+
+
+def _read(option: Option, value: Any) -> Any:
+    kind, is_list = _kind(option)
+    try:
+        return tuple(map(kind, value)) if is_list else kind(value)
+    except ValueError:
+        words = " ".join(value) if is_list else value
+        raise InputError(f"{option.name} is {words!r}; it must be {KINDS[kind]}") from None

@@ -12,6 +12,11 @@ from jekyllhyde.options import Option, options_of
 
 RENAMED = {"on-policy": "tabular-on-policy"}
 PRESETS = ("convention", "config")  # options that choose the values of others
+# by whether both spaces are Discrete
+DEFAULTS = {
+    True: ("tabular-jekyll-hyde", "both spaces are Discrete; --agent jekyll-hyde takes networks"),
+    False: ("jekyll-hyde", "not both spaces are Discrete, so it has networks"),
+}
 
 
 def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[AgentRecord, str]:
@@ -22,11 +27,8 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
         raise InputError(f"agent is {name!r}, which is called {RENAMED[name]}")
     if name is not None:
         return find_agent(name), ""
-    if is_finite:
-        reason = "both spaces are Discrete; --agent jekyll-hyde takes networks"
-        return find_agent("tabular_jekyll_hyde"), f"tabular-jekyll-hyde on {problem}: {reason}\n"
-    reason = "not both spaces are Discrete, so it has networks"
-    return find_agent("jekyll_hyde"), f"jekyll-hyde on {problem}: {reason}\n"
+    name, reason = DEFAULTS[is_finite]
+    return find_agent(name), f"{name} on {problem}: {reason}\n"
 
 
 def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, Option]:
@@ -34,7 +36,7 @@ def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, O
     cls = record.cls
     documented, keywords = options_of(getattr(cls, "settings_type", cls)), options_of(cls)
     chosen = {name: value for name, value in preset.items() if name in keywords}
-    values = settings_of(cls(**{**record.fixed, **chosen})) | chosen
+    values = settings_of(cls(**{**record.fixed, **chosen}).settings) | chosen
     return {
         name: documented.get(name, option)._replace(default=values.get(name, option.default))
         for name, option in keywords.items()
@@ -42,9 +44,8 @@ def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, O
     }
 
 
-def settings_of(agent: Any) -> dict[str, Any]:
-    """Every setting by name, with what a convention chooses written out."""
-    settings = agent.settings
+def settings_of(settings: Any) -> dict[str, Any]:
+    """An agent's settings by name, with what a convention chooses written out."""
     if hasattr(settings, "resolved"):
         return dict(settings.resolved())
     if isinstance(settings, Mapping):
@@ -54,8 +55,6 @@ def settings_of(agent: Any) -> dict[str, Any]:
 
 def make_agent(record: AgentRecord, env: Any, seed: int, chosen: Mapping[str, Any]) -> Any:
     """The agent with the options that were chosen; the discount of a model is the agent's too."""
-    given = {**record.fixed, **chosen}
     mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
-    if mdp is not None and "gamma" in options_of(record.cls):
-        given = {"gamma": mdp.gamma, **given}
-    return record.cls(env, seed=seed, **given)
+    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
+    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})

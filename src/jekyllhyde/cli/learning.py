@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete
 from jekyllhyde import intervals
 from jekyllhyde.agent import AGENTS, AgentRecord
 from jekyllhyde.cli.learners import make_agent, settings_of
-from jekyllhyde.cli.show import Progress
+from jekyllhyde.cli.show import progress_bar
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.domains import Domain
@@ -26,20 +26,27 @@ GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
 
 
 class Task(NamedTuple):
-    """What is learned: the problem with its options, and by whom, with hers; `announce` is called
-    when all is checked, before the work begins.
+    """What is learned: the problem with its options, and by whom, with hers; in which way, and a
+    sentence that is said when all is checked.
+
+    `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
+    and gives a bar for the work that follows.
     """
 
     domain: Domain
-    options: dict[str, Any]
     record: AgentRecord
+    way: Callable[..., Any]
+    sentence: str
+    options: dict[str, Any]
     settings: dict[str, Any]
     seed: int
-    announce: Callable[[], None]
 
     def mdp(self, seed: int) -> FiniteMDP:
-        """The model; of a random domain, the one with this seed."""
         return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
+
+    def begin(self, total: int) -> AbstractContextManager[Callable[[float], None]]:
+        print(self.sentence, end="")
+        return progress_bar(total, self.domain.name)
 
 
 class Outcome(NamedTuple):
@@ -65,9 +72,9 @@ def has_finite_spaces(domain: Domain) -> bool:
     """Whether observations and actions are Discrete."""
     if not domain.foreign:
         return True
-    env = make_environment(domain.name)
-    env.close()
-    return all(isinstance(one, Discrete) for one in (env.observation_space, env.action_space))
+    with closing(make_environment(domain.name)) as env:
+        spaces = (env.observation_space, env.action_space)
+        return all(isinstance(space, Discrete) for space in spaces)
 
 
 def learn_on_model(
@@ -90,8 +97,7 @@ def learn_on_model(
 
     agent = make_agent(task.record, None, task.seed, task.settings)
     problems = [task.mdp(mdp_seed + i) for i in range(mdps)]
-    task.announce()
-    with Progress(mdps * runs * trajectories, task.domain.name) as bar:
+    with task.begin(mdps * runs * trajectories) as bar:
         result = learn(
             problems,
             agent,
@@ -103,13 +109,15 @@ def learn_on_model(
         )
     measured = [row(f"J_norm {name}", result.known(name)[:, -1]) for name in ("global", "jekyll")]
     if target is not None:
-        measured.append(row(f"trajectories to {target:g}", result.time_to(target)))
-        measured.append(row("share censored", result.censored(target)))
+        measured += [
+            row(f"trajectories to {target:g}", result.time_to(target)),
+            row("share censored", result.censored(target)),
+        ]
     return Outcome(
         runs=result.runs,
         measured=measured,
         work=f"{int(result.steps.max(axis=1).sum())} steps",
-        settings=settings_of(agent),
+        settings=settings_of(agent.settings),
         write=lambda folder: train_files.write(result, folder),
         failures=result.failures,
     )
@@ -130,8 +138,7 @@ def train_in_one_call(
 
     mdp = task.mdp(mdp_seed)
     settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
-    task.announce()
-    with Progress(runs * episodes, task.domain.name) as bar:
+    with task.begin(runs * episodes) as bar:
         result = deep.train(
             mdp,
             task.record.name,
@@ -157,7 +164,7 @@ def train_in_one_call(
         runs=runs,
         measured=measured,
         work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
-        settings=settings_of(SimpleNamespace(settings=result.config)),
+        settings=settings_of(result.config),
         write=lambda folder: training_files.write(
             result, folder, task.domain.draw_map(**task.options)
         ),
@@ -182,20 +189,23 @@ def learn_step_by_step(
         return make_agent(task.record, env, _run_seed(task.seed, run), task.settings)
 
     agent, episodes, J = learner(0), [], []
-    settings = settings_of(agent)
-    model = mdp or _model(domain, settings.get("gamma", 0.99))
-    task.announce()
-    with Progress(runs * steps, domain.name) as bar:
+    settings, model = settings_of(agent.settings), mdp
+    if mdp is None:
+        with suppress(InputError):  # without a model there is no exact value
+            model = domain(gamma=settings.get("gamma", 0.99))
+    with task.begin(runs * steps) as bar:
         for run in range(runs):
             agent = learner(run) if run else agent
             agent.learn(steps, progress=bar)
             episodes.append(agent.episodes)
             J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
-    last = [np.mean(one.returns[-LAST:]) if len(one) else np.nan for one in episodes]
+    last = [np.mean(ended.returns[-LAST:]) if len(ended) else np.nan for ended in episodes]
     measured = [row(f"undiscounted return, last {LAST} episodes", last)]
     if model is not None:
-        measured.append(row("discounted J of the greedy policy", J))
-        measured.append(row("discounted J of the optimum", model.J_star))
+        measured += [
+            row("discounted J of the greedy policy", J),
+            row("discounted J of the optimum", model.J_star),
+        ]
     return Outcome(
         runs=runs,
         measured=measured,
@@ -211,13 +221,6 @@ def _run_seed(seed: int, run: int) -> int:
     return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
 
 
-def _model(domain: Domain, gamma: float) -> FiniteMDP | None:
-    try:
-        return domain(gamma=gamma)
-    except InputError:  # without a model there is no exact value
-        return None
-
-
 def _greedy(agent: Any, n_states: int) -> Floats:
     # with a row for the terminal state that the imported model may have added
     states, actions = agent.env.observation_space, agent.env.action_space
@@ -231,15 +234,12 @@ def row(quantity: str, values: Any) -> dict[str, Any]:
     """
     samples = np.asarray(values)
     is_flags = samples.dtype == bool
-    numbers: dict[str, Any] = dict.fromkeys(("mean", "lo", "hi", "median"))
+    numbers: tuple[Any, ...] = (samples.mean(),) if samples.size else ()
     if samples.size > 1:
-        ends = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
-        numbers |= dict(zip(numbers, map(float, ends), strict=False))
-    elif samples.size == 1:
-        numbers["mean"] = float(samples.mean())
-    if samples.size and samples.ndim and not is_flags:
-        numbers["median"] = float(np.median(samples))
-    return {"quantity": quantity, **numbers}
+        numbers = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
+    mean, lo, hi = [*map(float, numbers), None, None, None][:3]
+    median = float(np.median(samples)) if samples.size and samples.ndim and not is_flags else None
+    return {"quantity": quantity, "mean": mean, "lo": lo, "hi": hi, "median": median}
 
 
 def device_sentence(used: str, runs: int) -> str:

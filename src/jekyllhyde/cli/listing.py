@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import tyro
 
+from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, find_agent
 from jekyllhyde.cli.flags import shown
 from jekyllhyde.cli.learners import agent_options
 from jekyllhyde.cli.show import show_json, show_table
-from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, known_domain
-from jekyllhyde.options import Option
-from jekyllhyde.registry import shell_name
+from jekyllhyde.errors import check_choice
+from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, Domain, known_domain
+from jekyllhyde.registry import python_name, shell_name
 
 REGISTRIES = {
     "densities": "jekyllhyde.planning.densities:DENSITIES",
@@ -45,23 +46,17 @@ class List:
     markdown: bool = False  # Print the documentation's page of options instead.
 
     def run(self) -> int:
-        """Everything, or what one name takes."""
         if self.markdown:
             print(options_page(), end="")
-        elif self.name is not None:
-            about, options = described(self.name)
-            rows = [
-                {"option": option.name, "default": shown(option.default), "about": option.about}
-                for option in options.values()
-            ]
-            if self.json:
-                show_json({"name": self.name, "about": about, "options": rows})
-            else:
-                show_table(f"{self.name}: {about}", rows or [{"option": "none"}])
-        elif self.json:
-            show_json(everything())
+            return 0
+        content = everything() if self.name is None else described(self.name)
+        if self.json:
+            show_json(content)
+        elif self.name is None:
+            show_everything(**content)
         else:
-            show_everything(**everything())
+            rows = content["options"] or [{"option": "none"}]
+            show_table("{name}: {about}".format(**content), rows)
         return 0
 
 
@@ -87,31 +82,39 @@ def everything() -> dict[str, Any]:
 def show_everything(domains: Any, agents: Any, names: Any) -> None:
     """The same as tables and lists."""
     for title, records in {"domain": domains, "agent": agents}.items():
-        rows = [{title: name, **record} for name, record in records.items()]
-        for row in rows:
-            row.pop("options", None)
+        rows = [
+            {title: name, **{key: record[key] for key in record if key != "options"}}
+            for name, record in records.items()
+        ]
         show_table(f"{title}s (or one of your own, file.py:name)", rows)
     for title, known in names.items():
         print(f"{title}: {', '.join(known)}")
     print("jh list NAME says what a domain or an agent takes")
 
 
-def described(name: str) -> tuple[str, dict[str, Option]]:
+def described(name: str) -> dict[str, Any]:
     """The line of text and the options of a domain or an agent."""
-    domain = known_domain(name)
-    if domain is not None:
-        return domain.about, domain.options
-    record = find_agent(name)
-    return record.about, agent_options(record, {})
+    is_class = references.is_reference(name) and isinstance(references.load("name", name), type)
+    domain = None if is_class else known_domain(name)
+    if domain is None and not is_class:
+        check_choice(python_name(name), "name", [*DOMAINS, *AGENTS])
+    record = domain or find_agent(name)
+    options = record.options if isinstance(record, Domain) else agent_options(record, {})
+    rows = [
+        {"option": option.name, "default": shown(option.default), "about": option.about}
+        for option in options.values()
+    ]
+    return {"name": name, "about": record.about, "options": rows}
 
 
 def options_page() -> str:
     """The documentation's page of options, as Markdown."""
     page = "# Options\n\nFlags have dashes: `--n-states`. `jh list --markdown` made this page.\n"
     for name in [*DOMAINS, *AGENTS]:
-        about, options = described(name)
-        page += f"\n## {shell_name(name)}\n\n{about}\n\n| option | default | |\n{'| --- ' * 3}|\n"
-        for option in options.values():
-            text = option.about.replace("|", "&#124;")
-            page += f"| `{option.name}` | `{shown(option.default)}` | {text} |\n"
+        content = described(name)
+        page += f"\n## {shell_name(name)}\n\n{content['about']}\n\n"
+        page += f"| option | default | |\n{'| --- ' * 3}|\n"
+        for row in content["options"]:
+            text = row["about"].replace("|", "&#124;")
+            page += f"| `{row['option']}` | `{row['default']}` | {text} |\n"
     return page

@@ -1,21 +1,15 @@
 """`jh plan`: exact policy updates on a known model."""
 
-from __future__ import annotations
-
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
-from jekyllhyde.cli.show import Progress, prepare_out, show_json, show_table
+from jekyllhyde.cli.show import prepare_out, progress_bar, show_json, show_table
 from jekyllhyde.errors import InputError
+from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of
-
-if TYPE_CHECKING:
-    from jekyllhyde.mdp.finite import FiniteMDP
-    from jekyllhyde.planning.plan_run import PlanRun
 
 
 @dataclass(frozen=True)
@@ -27,30 +21,24 @@ class Plan(ProblemCommand):
 
     @classmethod
     def completed(cls, arguments: Sequence[str]) -> type:
-        """The command with the options of the problem that the arguments name."""
-        from jekyllhyde.mdp.problem import find_problem
-
         problem, updates = first_argument("plan", arguments), options_of(plan_all)
         del updates["mdp"]
         options = {} if problem is None else {problem: find_problem(problem).options}
         return with_flags(cls, {"updates": updates, **options})
 
     def run(self) -> int:
-        """One run per density, a table or JSON, files on request."""
         from jekyllhyde import theory
-        from jekyllhyde.mdp.problem import find_problem
         from jekyllhyde.planning import plan_files
 
         prepare_out(self.out)
-        flags, problem = given(self), find_problem(self.problem)
-        mdp = problem(**{name: flags[name] for name in problem.options if name in flags})
-        names = options_of(plan_all)
+        problem, updates = find_problem(self.problem), given(self, options_of(plan_all))
+        mdp = problem(**given(self, problem.options))
         start = time.perf_counter()
-        runs = plan_all(mdp, **{name: flags[name] for name in names if name in flags})
+        runs = plan_all(mdp, **updates)
         seconds = time.perf_counter() - start
         files = [] if self.out is None else plan_files.write(runs, self.out)
-        checks = [theory.check(run) if flags.get("check") else [] for run in runs]
-        rows = [_summarize(run) for run in runs]
+        checks = [theory.check(run) if "check" in updates else [] for run in runs]
+        rows = [plan_files.summarize(run) for run in runs]
         if self.json:
             for row, statements in zip(rows, checks, strict=True):
                 row["checks"] = [asdict(statement) for statement in statements]
@@ -70,7 +58,7 @@ class Plan(ProblemCommand):
 
 
 def plan_all(
-    mdp: FiniteMDP,
+    mdp: Any,
     parametrization: str = "softmax",
     density: tuple[str, ...] = ("pg",),
     o: str | None = None,
@@ -80,7 +68,7 @@ def plan_all(
     target: float | None = None,
     convention: str = "published",
     check: bool = False,
-) -> list[PlanRun]:
+) -> list[Any]:
     """One run per density; the keywords are flags.
 
     parametrization : how theta gives pi: direct or softmax.
@@ -98,7 +86,7 @@ def plan_all(
 
     if o is not None and "mixture" not in density:
         raise InputError("--o is given, but no density takes it; add --density mixture")
-    with Progress(len(density) * updates, mdp.name) as bar:
+    with progress_bar(len(density) * updates, mdp.name) as bar:
         return plan(
             [mdp] * len(density),
             parametrization=parametrization,
@@ -124,27 +112,11 @@ def check_times(updates: int, most: int = 1000) -> list[int]:
     return sorted({0, updates, *(round(updates ** (i / most)) for i in range(most))})
 
 
-def _summarize(run: PlanRun) -> dict[str, Any]:
-    from jekyllhyde.planning import plan_files
-
-    J_norm = float(plan_files.normalized(run)[-1])
-    summary: dict[str, Any] = {
-        "series": plan_files.label(run),
-        "parametrization": run.settings["parametrization"],
-        "eta": run.settings["eta"],
-        "updates": run.updates,
-        "J": float(run.J[-1]),
-        "J_norm": None if math.isnan(J_norm) else J_norm,
-        "solver": run.solver,
-    }
-    names = () if run.target is None else ("target", "time_to_target", "censored")
-    return summary | {name: getattr(run, name) for name in names}
-
-
 def _narrow(row: dict[str, Any]) -> dict[str, Any]:
     # a table that fits 80 characters: what all runs share is said beside it
     columns = {key: row[key] for key in ("series", "updates", "J", "J_norm")}
     if "target" in row:
-        reached = None if row["censored"] else row["time_to_target"]
-        columns[f"updates to {row['target']:g}"] = reached
+        columns[f"updates to {row['target']:g}"] = (
+            None if row["censored"] else row["time_to_target"]
+        )
     return columns

@@ -7,7 +7,7 @@ from pathlib import Path
 import tyro
 
 from jekyllhyde.cli.figure import find_panels, sized, with_extras
-from jekyllhyde.cli.show import Progress
+from jekyllhyde.cli.show import progress_bar
 from jekyllhyde.errors import InputError, need
 
 
@@ -50,7 +50,7 @@ class Report:
                 "with jh figure"
             )
         curves = []
-        with Progress(len(made), "panels") as advance:
+        with progress_bar(len(made), "panels") as advance:
             for panel in made.values():
                 curves.append(read(panel, store))
                 advance(1)

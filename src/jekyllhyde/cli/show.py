@@ -1,12 +1,11 @@
 """What commands print: tables, JSON, and a progress bar for long work."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,15 @@ from jekyllhyde.files import prepare_folder
 
 def show_table(title: str, rows: list[dict[str, Any]]) -> None:
     """Print rows with equal keys as a table, its title above it."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    from rich import box, console, table
 
-    console, table = Console(), Table(box=box.SIMPLE_HEAD)
+    screen, grid = console.Console(), table.Table(box=box.SIMPLE_HEAD)
     for name, value in rows[0].items():
-        table.add_column(name, justify="left" if isinstance(value, str) else "right")
+        grid.add_column(name, justify="left" if isinstance(value, str) else "right")
     for row in rows:
-        table.add_row(*map(_cell, row.values()))
-    print(textwrap.fill(title, console.width))
-    console.print(table)
+        grid.add_row(*map(_cell, row.values()))
+    print(textwrap.fill(title, screen.width))
+    screen.print(grid)
 
 
 def _cell(value: Any) -> str:
@@ -57,32 +54,23 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) or value is None else str(value)
 
 
-class Progress:
-    """A progress bar on standard error, at a terminal only; it is called with what was done."""
+@contextmanager
+def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on standard error, at a terminal only; what it yields is called with what was
+    done since the last call.
+    """
+    from rich import console, progress
 
-    def __init__(self, total: int | None, title: str) -> None:
-        from rich import progress
-        from rich.console import Console
-
-        self.bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self.task = self.bar.add_task(title, total=total)
-
-    def __enter__(self) -> Progress:
-        self.bar.start()
-        return self
-
-    def __call__(self, count: float) -> None:
-        """Count what was done since the last call."""
-        self.bar.advance(self.task, count)
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console.Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task(title, total=total)
+    with bar:
+        yield lambda count: bar.advance(task, count)

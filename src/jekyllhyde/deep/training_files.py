@@ -2,21 +2,18 @@
 weights as safetensors.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jekyllhyde.deep import diagnostics
+from jekyllhyde.deep.agents import from_result
 from jekyllhyde.deep.training import TrainResult
 from jekyllhyde.files import write_parquet
 from jekyllhyde.intervals import summarize
-from jekyllhyde.plotting import BLUE, RED, finish, new_figure
-
-if TYPE_CHECKING:
-    from jekyllhyde.mdp.rooms import Layout
+from jekyllhyde.mdp.rooms import Layout
+from jekyllhyde.plotting import BLUE, RED, finish, new_figure, save_figure
 
 WALL = "#3c3c3c"
 # North, East, South, West on a picture whose rows go down
@@ -27,18 +24,15 @@ def write(result: TrainResult, folder: Path, layout: Layout | None = None) -> li
     """train.parquet, train.png, rooms.png where there is a `layout`, and a folder of weights per
     run; returns their names.
     """
-    from jekyllhyde.deep.agents import from_result
-
+    pictures = ["train.png"] if layout is None else ["train.png", "rooms.png"]
+    runs = [f"run-{run}" for run in range(len(result.score))]
     write_parquet(folder / "train.parquet", table(result))
     draw_curves(result, folder / "train.png")
-    files = [folder / "train.parquet", folder / "train.png"]
     if layout is not None:
         draw_rooms(result, layout, folder / "rooms.png")
-        files.append(folder / "rooms.png")
-    for run in range(len(result.score)):
-        files.append(folder / f"run-{run}")
-        from_result(result, run).save(files[-1])
-    return [str(file) for file in files]
+    for run, name in enumerate(runs):
+        from_result(result, run).save(folder / name)
+    return [str(folder / name) for name in ("train.parquet", *pictures, *runs)]
 
 
 def table(result: TrainResult) -> dict[str, Any]:
@@ -74,7 +68,7 @@ def draw_curves(result: TrainResult, path: Path) -> None:
     axes.axhline(result.optimum, color="0.5", linewidth=0.8, linestyle=":")
     title = f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)"
     finish(axes, "training episodes", "score of the greedy policy", title)
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) -> None:
@@ -85,10 +79,9 @@ def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) ->
     pi, q = result.pi[run, -1], result.q[run, -1]
     hyde = int(result.agent == "jekyll_hyde")
     visits = np.log10(1 + result.arrivals[run, -1, hyde])
-    who = "Hyde" if hyde else "the agent"
     for axes, values, title in (
         (left, (pi * q).sum(-1), f"policy and value, run {run}"),
-        (right, visits, f"visits of {who} (log scale)"),
+        (right, visits, f"visits of {('the agent', 'Hyde')[hyde]} (log scale)"),
     ):
         grid = np.full(layout.free.shape, np.nan)
         grid[tuple(layout.cell.T)] = values
@@ -99,7 +92,7 @@ def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) ->
         axes.set_title(title, fontsize="medium")
         axes.set(xticks=[], yticks=[])
     draw_policy(left, np.delete(pi, layout.goal, axis=0), np.delete(layout.cell, layout.goal, 0))
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def draw_policy(axes: Any, pi: Any, cells: Any, colour: str = "white") -> None:

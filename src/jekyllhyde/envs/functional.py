@@ -23,9 +23,8 @@ from jax import Array
 
 from jekyllhyde.mdp.finite import FiniteMDP
 
-MOST_BACKUPS = (
-    20_000  # enough for gamma up to 0.999; without a discount, values that settle later are cut
-)
+# enough for gamma up to 0.999; without a discount, values that settle later are cut
+MOST_BACKUPS = 20_000
 
 
 class Model(NamedTuple):
@@ -33,7 +32,7 @@ class Model(NamedTuple):
 
     successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from
     the last successor on), reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon
-    [].
+    []. S is `n_states`, A `n_actions`.
     """
 
     successor: Array
@@ -47,12 +46,10 @@ class Model(NamedTuple):
 
     @property
     def n_states(self) -> int:
-        """S."""
         return self.successor.shape[0]
 
     @property
     def n_actions(self) -> int:
-        """A."""
         return self.successor.shape[1]
 
 
@@ -142,9 +139,8 @@ def optimal_score(model: Model) -> Array:
     """The best score that any policy reaches within the horizon, time-dependent ones included."""
 
     def backward(_: int, v: Array) -> Array:
-        return jnp.max(
-            jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1
-        )
+        q = jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1)
+        return jnp.max(q, axis=-1)
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
 
@@ -182,17 +178,13 @@ def rollout(model: Model, actions: Array, key: Array) -> Array:
     """The score of one episode of the deterministic policy `actions` [S], sampled."""
     start_key, key = jax.random.split(key)
 
-    def unfinished(carry: tuple[EnvState, Array, Array, Array]) -> Array:
-        state, _, alive, _ = carry
-        return alive & (state.elapsed < model.horizon)
-
     def advance(
-        carry: tuple[EnvState, Array, Array, Array],
+        episode: tuple[EnvState, Array, Array, Array],
     ) -> tuple[EnvState, Array, Array, Array]:
-        state, score, _, key = carry
+        state, score, _, key = episode
         step_key, key = jax.random.split(key)
         after, outcome = step(model, state, actions[state.s], step_key)
-        return after, score + outcome.reward, ~outcome.terminated, key
+        return after, score + outcome.reward, outcome.terminated | outcome.truncated, key
 
-    start = (reset(model, start_key), jnp.zeros(()), jnp.asarray(True), key)
-    return jax.lax.while_loop(unfinished, advance, start)[1]
+    start = (reset(model, start_key), jnp.zeros(()), model.horizon <= 0, key)
+    return jax.lax.while_loop(lambda episode: ~episode[2], advance, start)[1]

@@ -30,6 +30,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         `env.unwrapped.mdp`, for exact values.
     horizon : steps after which an episode is truncated; the domain's by default.
     render_mode : None, "ansi" (text) or "rgb_array" (one square per state, the current one dark).
+
+    `reset` draws the start from p0, or takes it from options["state"].
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as Gymnasium has it)
@@ -51,25 +53,27 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
             refuse_others("a finite MDP", options, {})
         self.mdp, self.render_mode = mdp, render_mode
         self.horizon = check_count(cut if horizon is None else horizon, "horizon", 1)
-        self.observation_space = Discrete(self.mdp.n_states)
-        self.action_space = Discrete(self.mdp.n_actions)
-        self._cumulative_p0 = np.cumsum(self.mdp.p0)
+        self.observation_space, self.action_space = Discrete(mdp.n_states), Discrete(mdp.n_actions)
+        self._cumulative_p0 = np.cumsum(mdp.p0)
         self._state, self._elapsed = -1, 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.int64, dict[str, Any]]:
-        """Draw a start from p0, or take options["state"]."""
         super().reset(seed=seed)
         if options and "state" in options:
-            self._state = self._check_start(options["state"])
+            start = check_count(options["state"], "options['state']", 0)
+            if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
+                raise InputError(
+                    f"options['state'] is {start}; it must be below {self.mdp.n_states} "
+                    "and not terminal"
+                )
         else:
-            self._state = _draw(self._cumulative_p0, self.np_random.random())
-        self._elapsed = 0
-        return np.int64(self._state), {}
+            start = self._draw(self._cumulative_p0)
+        self._state, self._elapsed = start, 0
+        return np.int64(start), {}
 
     def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
-        """One transition; random numbers are drawn only where the model has a choice."""
         if self._state < 0:
             raise InputError("step was called before reset; reset starts an episode")
         if not self.action_space.contains(action):
@@ -80,9 +84,9 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         first, last = self.mdp.P.indptr[row], self.mdp.P.indptr[row + 1]
         if first == last:
             raise InputError("the episode has ended; reset starts another")
-        entry = first
-        if last - first > 1:
-            entry += _draw(np.cumsum(self.mdp.P.data[first:last]), self.np_random.random())
+        # random numbers are drawn only where the model has a choice
+        is_random = last - first > 1
+        entry = first + (self._draw(np.cumsum(self.mdp.P.data[first:last])) if is_random else 0)
         self._state = int(self.mdp.P.indices[entry])
         self._elapsed += 1
         terminated = bool(self.mdp.is_terminal[self._state])
@@ -90,12 +94,15 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         return np.int64(self._state), float(self.mdp.r_next[entry]), terminated, truncated, {}
 
     def render(self) -> Any:
-        """The current state as text, or as a picture of all states in rows."""
         if self.render_mode == "ansi":
             return self._text()
         if self.render_mode == "rgb_array":
-            return self._picture()
+            return np.kron(self._picture(), np.ones((CELL, CELL, 1), dtype=np.uint8))
         return None
+
+    def _draw(self, cumulative: NDArray[np.float64]) -> int:
+        # Rounding in the sum of the probabilities cannot lead out of range.
+        return int(np.searchsorted(cumulative[:-1], self.np_random.random(), side="right"))
 
     def _text(self) -> str:
         return (
@@ -108,26 +115,7 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         colours[: self.mdp.n_states] = PAPER
         colours[self.mdp.terminal] = GOAL
         colours[self._state] = AGENT
-        return _enlarged(colours.reshape(width, width, 3))
-
-    def _check_start(self, state: Any) -> int:
-        start = check_count(state, "options['state']", 0)
-        if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
-            raise InputError(
-                f"options['state'] is {start}; it must be below {self.mdp.n_states} "
-                "and not terminal"
-            )
-        return start
-
-
-def _draw(cumulative: NDArray[np.float64], uniform: float) -> int:
-    # The index at which the cumulative probabilities pass `uniform`; rounding in their sum cannot
-    # lead out of range.
-    return int(np.searchsorted(cumulative[:-1], uniform, side="right"))
-
-
-def _enlarged(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return np.kron(colours, np.ones((CELL, CELL, 1), dtype=np.uint8))
+        return colours.reshape(width, width, 3)
 
 
 class FourRooms(TabularEnv):
@@ -170,4 +158,4 @@ class FourRooms(TabularEnv):
         colours = np.where(self.layout.free[..., None], np.array(FLOOR), np.array(WALL))
         colours[tuple(self.layout.cell[self.layout.goal])] = GOAL
         colours[tuple(self.layout.cell[self._state])] = AGENT
-        return _enlarged(colours.astype(np.uint8))
+        return colours.astype(np.uint8)

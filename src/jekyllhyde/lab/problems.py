@@ -13,9 +13,8 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.lab import digests
 from jekyllhyde.lab.settings_text import PLAIN
 from jekyllhyde.lab.typed import check_names, check_type, hints_of
-from jekyllhyde.mdp.domains import DOMAINS, known_domain
+from jekyllhyde.mdp.domains import DOMAINS, find_problem, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.mdp.problem import find_problem
 from jekyllhyde.options import options_of
 
 EXAMPLES = 10

@@ -1,5 +1,5 @@
 """The domains by name: the paper's chain, random MDPs and Four Rooms (Appendices C and F), and
-DeepSea.
+DeepSea; and other problems: Gymnasium environments with a known model, and files.
 
 A domain is one record here and one function in a file, whose signature and docstring are its
 options: flags, Gymnasium ids, `jh list` and the checks of files follow from them. Nothing heavy is
@@ -13,12 +13,13 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
 from jekyllhyde.options import Option, options_of
-from jekyllhyde.registry import Registry, first_line
+from jekyllhyde.registry import Registry
 
 if TYPE_CHECKING:
     from jekyllhyde.mdp.finite import FiniteMDP
@@ -29,7 +30,7 @@ NAMESPACE = "jekyllhyde/"
 
 @dataclass(frozen=True)
 class Domain:
-    """A domain.
+    """A domain; called with options, it makes the MDP.
 
     name : with underscores.     home : the function that makes it, or "module:function".
     horizon : steps after which an environment cuts an episode.
@@ -38,6 +39,9 @@ class Domain:
     random : whether its option `seed` chooses among random MDPs.
     layout : "module:function" of the map that pictures are drawn on; it takes some of the options.
     foreign : whether it is an environment of others, learned step by step.
+
+    From them follow `make`, the function that makes the MDP, its `options` by name, the line
+    `about` it, and its `id` for Gymnasium: jekyllhyde/FourRooms-v0.
     """
 
     name: str
@@ -50,22 +54,18 @@ class Domain:
 
     @property
     def make(self) -> Callable[..., FiniteMDP]:
-        """The function that makes the MDP."""
         return pkgutil.resolve_name(self.home) if isinstance(self.home, str) else self.home
 
     @property
     def options(self) -> dict[str, Option]:
-        """What the domain takes, by name."""
         return options_of(self.make)
 
     @property
     def about(self) -> str:
-        """One line of text."""
-        return first_line(self.make)
+        return (inspect.getdoc(self.make) or "").split("\n")[0]
 
     @property
     def id(self) -> str:
-        """Its name for Gymnasium: jekyllhyde/FourRooms-v0."""
         return f"{NAMESPACE}{self.name.title().replace('_', '')}-v0"
 
     def __call__(self, **options: Any) -> FiniteMDP:
@@ -78,12 +78,11 @@ class Domain:
         if self.layout is None:
             return None
         layout = pkgutil.resolve_name(self.layout)
-        taken = inspect.signature(layout).parameters
-        return layout(**{name: value for name, value in options.items() if name in taken})
+        taken = options.keys() & inspect.signature(layout).parameters
+        return layout(**{name: options[name] for name in taken})
 
 
-DOMAINS: Registry[Domain] = Registry("problem")
-for _record in (
+_RECORDS = (
     Domain("chain", "jekyllhyde.mdp.chain:chain"),
     Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
     Domain(
@@ -94,16 +93,23 @@ for _record in (
         layout="jekyllhyde.mdp.rooms:layout",
     ),
     Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea"),
-):
-    DOMAINS.add(_record.name, _record)
+)
+DOMAINS = Registry("problem", {domain.name: domain for domain in _RECORDS})
 
 
 def known_domain(name: str) -> Domain | None:
     """The domain of that name, None where there is none; see `find_domain`."""
-    if references.is_reference(name):
-        return _own_domain(name)
-    ids = {domain.id.removeprefix(NAMESPACE): domain for domain in DOMAINS.values()}
-    return ids.get(name.removeprefix(NAMESPACE)) or DOMAINS.get(name)
+    if not references.is_reference(name):
+        ids = {domain.id.removeprefix(NAMESPACE): domain for domain in DOMAINS.values()}
+        return ids.get(name.removeprefix(NAMESPACE)) or DOMAINS.get(name)
+    thing = references.load("problem", name)
+    if isinstance(thing, Domain):
+        return thing
+    if not inspect.isfunction(thing):
+        raise InputError(
+            f"problem is {name!r}; it must be a function that returns a FiniteMDP, or a Domain"
+        )
+    return Domain(thing.__name__, thing, random="seed" in inspect.signature(thing).parameters)
 
 
 def find_domain(name: str) -> Domain:
@@ -113,15 +119,34 @@ def find_domain(name: str) -> Domain:
     return known_domain(name) or DOMAINS[name]
 
 
-def _own_domain(reference: str) -> Domain:
-    thing = references.load("problem", reference)
-    if isinstance(thing, Domain):
-        return thing
-    if not inspect.isfunction(thing):
-        raise InputError(
-            f"problem is {reference!r}; it must be a function that returns a FiniteMDP, or a Domain"
-        )
-    return Domain(thing.__name__, thing, random="seed" in inspect.signature(thing).parameters)
+def find_problem(name: str) -> Domain:
+    """The domain of that name, or a record like a domain's of a file or of an environment."""
+
+    def load() -> FiniteMDP:
+        from jekyllhyde.mdp.finite import FiniteMDP
+
+        return FiniteMDP.load(name)
+
+    def read(gamma: float = 0.99) -> FiniteMDP:
+        """The model of an environment of Gymnasium.
+
+        gamma : discount.
+        """
+        from jekyllhyde.mdp.gym_import import from_gymnasium
+
+        return from_gymnasium(name, gamma)
+
+    domain = known_domain(name)
+    if domain is not None:
+        return domain
+    if Path(name).exists() or name.endswith(".npz"):
+        return Domain(name, load)
+    if "-v" in name:
+        return Domain(name, read, foreign=True)
+    raise InputError(
+        f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
+        "a Gymnasium id or an existing file"
+    )
 
 
 def refuse_others(name: str, given: dict[str, Any], allowed: dict[str, Any]) -> None:

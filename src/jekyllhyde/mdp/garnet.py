@@ -61,8 +61,7 @@ def garnet(
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     successors = _distinct(rng, n * n_actions, connectivity, n)
     cuts = np.sort(rng.random((n * n_actions, connectivity - 1)), axis=1)
-    edges = np.concatenate([np.zeros((len(cuts), 1)), cuts, np.ones((len(cuts), 1))], axis=1)
-    probabilities = np.diff(edges, axis=1)
+    probabilities = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
     indptr = np.arange(0, n * n_actions * connectivity + 1, connectivity)
     P = sparse.csr_array(
         (probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n)
@@ -93,8 +92,7 @@ def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np
     # `rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again,
     # or all keys are ranked.
     if k * k > n:
-        keys = rng.random((rows, n))
-        return np.argsort(keys, axis=1)[:, :k]
+        return np.argsort(rng.random((rows, n)), axis=1)[:, :k]
     drawn = rng.integers(n, size=(rows, k))
     while True:
         ordered = np.sort(drawn, axis=1)

@@ -10,20 +10,17 @@ that is listed several times is one transition with the summed probability and t
 limits and other wrappers are not part of P.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-
-if TYPE_CHECKING:
-    import gymnasium
 
 Env = Any
 
@@ -45,23 +42,19 @@ def from_gymnasium(
     p0 : initial distribution over the environment's states, where the environment does not say it
         itself.
     """
-    made = isinstance(env, str)
-    if kwargs and not made:
+    if isinstance(env, str):
+        with closing(make_environment(env, kwargs)) as environment:
+            return _read(environment, env, gamma, p0)
+    if kwargs:
         raise InputError(
             f"{', '.join(kwargs)} given beside an environment; such options go with an id"
         )
-    environment = make_environment(env, kwargs)
-    try:
-        return _read(environment, env if isinstance(env, str) else _name(environment), gamma, p0)
-    finally:
-        if made:
-            environment.close()
+    spec = make_environment(env).spec
+    return _read(env, spec.id if spec is not None else type(env.unwrapped).__name__, gamma, p0)
 
 
 def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
     """The environment itself, or the one with that id made with `kwargs`."""
-    import gymnasium
-
     if isinstance(env, gymnasium.Env):
         return env
     if not isinstance(env, str):
@@ -74,13 +67,7 @@ def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
         raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
 
 
-def _name(env: Env) -> str:
-    return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
-
-
 def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
-    from gymnasium.spaces import Discrete
-
     inner = env.unwrapped
     if not hasattr(inner, "P"):
         raise InputError(
@@ -88,7 +75,7 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
             f"(its observations are {inner.observation_space})"
         )
     for field, space in (("observation", inner.observation_space), ("action", inner.action_space)):
-        if not isinstance(space, Discrete):
+        if not isinstance(space, gymnasium.spaces.Discrete):
             raise InputError(
                 f"{name} is not a finite MDP: its {field} space is {space}, not Discrete"
             )
@@ -105,14 +92,11 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
         collected = ends & ~is_terminal[successor]
         size = n + int(collected.any())
         successor = np.where(collected, n, successor)
-        P, rewards = _accumulate(row, successor, p, r, (size * n_actions, size))
-        terminal = [*np.flatnonzero(is_terminal), *range(n, size)]
         return FiniteMDP(
-            P,
-            rewards,
+            *_accumulate(row, successor, p, r, (size * n_actions, size)),
             p0=np.append(start, np.zeros(size - n)),
             gamma=gamma,
-            terminal=terminal,
+            terminal=[*np.flatnonzero(is_terminal), *range(n, size)],
             name=name,
         )
     except (TypeError, ValueError) as error:
@@ -124,7 +108,7 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
     # terminated.
     n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
     first = _first(inner.P, inner.observation_space, "state")
-    rows, entries = [], []
+    listed = []
     for s in range(n):
         actions = inner.P[first + s]
         first_action = _first(actions, inner.action_space, f"action of state {s}")
@@ -134,32 +118,17 @@ def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
                     raise InputError(
                         f"P has the entry {entry} for state {s}, action {a}; it must hold 4 fields"
                     )
-                rows.append(s * n_actions + a)
-                entries.append(tuple(map(float, entry)))
-    p, successor, r, ends = np.array(entries, dtype=np.float64).reshape(-1, 4).T
-    successor = successor - first
-    outside = np.flatnonzero(
-        ~((successor >= 0) & (successor < n) & (successor == np.floor(successor)))
-    )
-    if len(outside):
-        s, a = divmod(rows[outside[0]], n_actions)
-        raise InputError(
-            f"P leads from state {s}, action {a} to {successor[outside[0]] + first:g}, "
-            "which is not a state"
-        )
-    if not (p >= 0.0).all():
-        s, a = divmod(rows[int(np.argmin(p >= 0.0))], n_actions)
-        raise InputError(
-            f"P has the probability {p[np.argmin(p >= 0.0)]:g} for state {s}, action {a}"
-        )
-    keep = p > 0.0
-    return (
-        np.array(rows, dtype=np.int64)[keep],
-        successor[keep].astype(np.int64),
-        p[keep],
-        r[keep],
-        ends[keep] != 0.0,
-    )
+                p, successor, r, terminated = map(float, entry)
+                if not 0 <= successor - first < n or successor % 1:
+                    raise InputError(
+                        f"P leads from state {s}, action {a} to {successor:g}, which is not a state"
+                    )
+                if not p >= 0.0:
+                    raise InputError(f"P has the probability {p:g} for state {s}, action {a}")
+                if p > 0.0:
+                    listed.append((s * n_actions + a, successor - first, p, r, terminated))
+    row, column, *numbers, ends = np.array(listed, dtype=np.float64).reshape(-1, 5).T
+    return row.astype(np.int64), column.astype(np.int64), *numbers, ends != 0.0
 
 
 def _first(table: Any, space: Any, what: str) -> int:

@@ -49,9 +49,8 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     free = np.zeros((size, size), dtype=bool)
     free[1:-1, 1:-1] = True
     free[middle, :] = free[:, middle] = False
-    near, far = _scaled(2, size), _scaled(10, size)
-    free[middle, near] = free[middle, far] = True
-    free[_scaled(3, size), middle] = free[_scaled(11, size), middle] = True
+    free[middle, [_scaled(2, size), _scaled(10, size)]] = True
+    free[[_scaled(3, size), _scaled(11, size)], middle] = True
     cell = np.argwhere(free)
     state = np.full((size, size), -1)
     state[free] = np.arange(len(cell))

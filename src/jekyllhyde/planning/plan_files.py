@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,26 +30,46 @@ def normalized(run: PlanRun) -> Floats:
         return np.full_like(run.J, np.nan)
 
 
+def summarize(run: PlanRun) -> dict[str, Any]:
+    """How a run ended, by name."""
+    J_norm = float(normalized(run)[-1])
+    names = () if run.target is None else ("target", "time_to_target", "censored")
+    return {
+        "series": label(run),
+        "parametrization": run.settings["parametrization"],
+        "eta": run.settings["eta"],
+        "updates": run.updates,
+        "J": float(run.J[-1]),
+        "J_norm": None if np.isnan(J_norm) else J_norm,
+        "solver": run.solver,
+        **{name: getattr(run, name) for name in names},
+    }
+
+
 def write(runs: Sequence[PlanRun], folder: Path) -> list[str]:
     """plan.parquet, one row per run and evaluated count, and plan.png; returns their paths."""
     import pyarrow as pa
 
-    tables = []
-    for run in runs:
-        count = len(run.J)
-        columns = {"series": pa.array([label(run)] * count)}
-        for name in ("mdp", "parametrization", "density", "o", "eta", "lam", "convention"):
-            columns[name] = pa.array(
-                [run.settings[name]] * count, pa.float64() if name == "lam" else pa.string()
-            )
-        columns |= {
-            "t": pa.array(np.arange(count)),
-            "J": pa.array(run.J),
-            "J_norm": pa.array(normalized(run)),
-        }
-        tables.append(pa.table(columns))
-    write_parquet(folder / "plan.parquet", pa.concat_tables(tables))
+    names = ("mdp", "parametrization", "density", "o", "eta", "lam", "convention")
+    kinds = {name: pa.float64() if name == "lam" else pa.string() for name in names}
+    tables = [
+        pa.table(
+            {
+                "series": [label(run)] * len(run.J),
+                **{
+                    name: pa.array([run.settings[name]] * len(run.J), kind)
+                    for name, kind in kinds.items()
+                },
+                "t": np.arange(len(run.J)),
+                "J": run.J,
+                "J_norm": normalized(run),
+            }
+        )
+        for run in runs
+    ]
+    files = folder / "plan.parquet", folder / "plan.png"
+    write_parquet(files[0], pa.concat_tables(tables))
     lines = {label(run): (np.arange(len(run.J)), normalized(run)) for run in runs}
     title = runs[0].settings["mdp"]
-    plotting.draw_lines(lines, "updates", "normalized return", title, folder / "plan.png")
-    return [str(folder / "plan.parquet"), str(folder / "plan.png")]
+    plotting.draw_lines(lines, "updates", "normalized return", title, files[1])
+    return list(map(str, files))

@@ -1,20 +1,16 @@
 """What `jh train --out` writes: curves of runs, or episodes, as a Parquet table and a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from jekyllhyde import intervals, plotting
+from jekyllhyde.agent import Episodes
 from jekyllhyde.files import write_parquet
 from jekyllhyde.mdp.finite import Floats
-
-if TYPE_CHECKING:
-    from jekyllhyde.agent import Episodes
-    from jekyllhyde.tabular.learn_run import LearnRun
+from jekyllhyde.tabular.learn_run import LearnRun
 
 COLUMNS = (
     "J",
@@ -36,11 +32,11 @@ def write(result: LearnRun, folder: Path) -> list[str]:
     """
     runs, evaluations = result.J.shape
     kept = ~np.isnan(result.J_jekyll).ravel()
-    table: dict[str, Any] = {
+    table = {
         "run": np.repeat(np.arange(runs), evaluations)[kept],
         "trajectories": np.tile(result.trajectories, runs)[kept],
+        **{name: getattr(result, name).ravel()[kept] for name in COLUMNS},
     }
-    table |= {name: getattr(result, name).ravel()[kept] for name in COLUMNS}
     lines = {
         name: (result.trajectories, *result.curve(name.lower())) for name in ("global", "Jekyll")
     }
@@ -84,4 +80,4 @@ def _write(
     files = folder / "train.parquet", folder / "train.png"
     write_parquet(files[0], table)
     plotting.draw_lines(lines, *words, files[1])
-    return [str(file) for file in files]
+    return list(map(str, files))
