@@ -7,6 +7,7 @@ Gymnasium.
 """
 
 import ast
+import contextlib
 import importlib
 from pathlib import Path
 from typing import Any
@@ -39,4 +40,5 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-register()
+with contextlib.suppress(ImportError):  # a machine that only computes may lack Gymnasium
+    register()

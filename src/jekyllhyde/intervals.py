@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from jekyllhyde.errors import InputError, check_choice
-from jekyllhyde.mdp.finite import Floats
 
+Floats = NDArray[np.float64]
 DRAWS = 1000
 LEVELS = (0.025, 0.975)
 Interval = tuple[Floats, Floats, Floats]
