@@ -7,9 +7,9 @@ that looks at `stop` between two stretches of work ends soon after the wait does
 import math
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from jekyllhyde.errors import check_count
@@ -48,17 +48,14 @@ def run_all(
     `stop` is set when the wait is over.
     """
     over = threading.Event() if stop is None else stop
-    waiting: SimpleQueue[tuple[Item, Future[Outcome]]] = SimpleQueue()
-    futures: list[Future[Outcome]] = []
-    for item in items:
-        futures.append(Future())
-        waiting.put((item, futures[-1]))
+    tasks: deque[tuple[Item, Future[Outcome]]] = deque((item, Future()) for item in items)
+    futures = [future for _, future in tasks]
 
     def work() -> None:
         while not over.is_set():
             try:
-                item, future = waiting.get_nowait()
-            except Empty:
+                item, future = tasks.popleft()
+            except IndexError:
                 return
             try:
                 future.set_result(function(item))

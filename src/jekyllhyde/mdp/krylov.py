@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import kernel
-from jekyllhyde.mdp.finite import CSR, Floats
+from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import ONE, ZERO
 
 WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
@@ -25,11 +25,6 @@ class Sparse(NamedTuple):
     indices: NDArray[np.int32]
     data: Floats
     gamma: float
-
-
-def sparse_of(P: CSR, gamma: float) -> Sparse:
-    """The arrays of P and gamma, for the kernels."""
-    return Sparse(P.indptr, P.indices, P.data, gamma)
 
 
 @kernel

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError, check_choice, check_count, check_number
+from jekyllhyde.errors import InputError, check_choice, check_count, check_number, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats
 from jekyllhyde.planning.densities import Density, DensityFunction, resolve
+from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import compiles, make_rule
 from jekyllhyde.schedule import Schedule, parse, positive
 
@@ -23,16 +24,6 @@ Times = Iterable[int] | Literal["all"]
 Progress = Callable[[int], None]
 
 
-class Outcome(NamedTuple):
-    """What a loop leaves: J [T+1]; theta, pi [S, A]; weights [S]; how policies were evaluated."""
-
-    J: Floats
-    theta: Floats
-    pi: Floats
-    weights: Floats
-    solver: str
-
-
 def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
     """One dict per run from fields that are lists of one common length, lists of length 1, or
     single values.
@@ -40,11 +31,11 @@ def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
     lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
     count = max(lengths.values())
     for name, length in lengths.items():
-        if length not in (1, count) or length == 0:
-            raise InputError(
-                f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
-                "values, or one"
-            )
+        require(
+            length in (1, count) and length > 0,
+            f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
+            "values, or one",
+        )
     columns = [
         value * (count // len(value)) if isinstance(value, list) else [value] * count
         for value in fields.values()
@@ -127,11 +118,6 @@ def make_job(
 def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
     # Whether the run goes through the compiled loop; refuses what that loop cannot do.
     check_choice(engine, "engine", ENGINES)
-    if engine == "reference":
-        return False
-    if engine == "auto":
-        small = mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0
-        return small and isinstance(density, Density) and compiles(rule)
     obstacles = {
         "takes the built-in densities and arrays; a callable density needs 'reference'": (
             not isinstance(density, Density)
@@ -141,10 +127,10 @@ def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
         ),
         "cannot compile this rule; use 'reference'": not compiles(rule),
     }
-    for obstacle, stands in obstacles.items():
-        if stands:
-            raise InputError(f"engine 'compiled' {obstacle}")
-    return True
+    obstacle = next((obstacle for obstacle, stands in obstacles.items() if stands), None)
+    require(engine != "compiled" or obstacle is None, f"engine 'compiled' {obstacle}")
+    wanted = engine == "compiled" or (engine == "auto" and mdp.n_states <= DENSE_LIMIT)
+    return wanted and obstacle is None
 
 
 def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
@@ -152,7 +138,7 @@ def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP
         return np.zeros(0, dtype=np.int64)
     if isinstance(record_at, str):
         check_choice(record_at, "record_at", ["all"])
-        times, count = None, updates + 1
+        times: Sequence[int] | Ints = range(updates + 1)
     else:
         given = as_floats(list(record_at), "record_at").ravel()
         wrong = given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))]
@@ -161,20 +147,20 @@ def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP
                 f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}"
             )
         times = np.unique(given.astype(np.int64))
-        count = len(times)
-    size = 8 * count * mdp.n_states * (1 + len(record) * mdp.n_actions)
-    if size > RECORD_LIMIT:
-        raise InputError(
-            f"recording {count} times would take up to {size / 2**30:.0f} GiB; "
-            "give fewer times in record_at"
-        )
-    return np.arange(count) if times is None else times
+    size = 8 * len(times) * mdp.n_states * (1 + len(record) * mdp.n_actions)
+    require(
+        size <= RECORD_LIMIT,
+        f"recording {len(times)} times would take up to {size / 2**30:.0f} GiB; "
+        "give fewer times in record_at",
+    )
+    return np.array(times)
 
 
 class Recorder:
-    """Collects what a run asks to record, at the times it asks for."""
+    """Collects what a run asks to record, when it asks, for the `PlanRun` at the end."""
 
     def __init__(self, job: Job) -> None:
+        self.job = job
         self.times = {int(t) for t in job.record_at}
         self.taken: list[int] = []
         self.kept: dict[str, list[Floats]] = (
@@ -186,3 +172,31 @@ class Recorder:
         self.taken.append(t)
         for name, kept in self.kept.items():
             kept.append(arrays[name].copy())
+
+    def conclude(
+        self, J: Floats, theta: Floats, pi: Floats, weights: Floats, solver: str
+    ) -> PlanRun:
+        """The outcome of the run, once its returns are known to be finite."""
+        job, infinite = self.job, np.flatnonzero(~np.isfinite(J))
+        if len(infinite):
+            raise InputError(
+                f"{job.mdp.name}: the return is not finite after update {infinite[0]}; "
+                f"eta = {job.eta} is too large for these values"
+            )
+        return PlanRun(
+            mdp=job.mdp,
+            J=J,
+            pi=pi,
+            theta=theta,
+            weights=weights,
+            updates=len(J) - 1,
+            cap=job.updates,
+            target=job.target,
+            censored=job.target is not None and not J[-1] > job.J_stop,
+            t=np.array(self.taken, dtype=np.int64),
+            records={name: np.array(kept) for name, kept in self.kept.items()},
+            settings=job.settings,
+            solver=solver,
+            density=job.density,
+            eta=job.eta,
+        )

@@ -15,14 +15,13 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.parallel import Stopped, run_all
 from jekyllhyde.planning.compiled_updates import compiled_loop
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
 from jekyllhyde.planning.job import (
     Job,
-    Outcome,
     Progress,
     Recorder,
     Times,
@@ -127,10 +126,13 @@ def plan(
         "convention": convention,
         "engine": engine,
     }
+    progress = progress or (lambda count: None)
     if isinstance(mdp, FiniteMDP):
-        return _run(make_job(mdp, density, o, eta, lam, **common), progress or _ignore)
-    if not isinstance(mdp, Sequence) or not all(isinstance(each, FiniteMDP) for each in mdp):
-        raise InputError(f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them")
+        return _run(make_job(mdp, density, o, eta, lam, **common), progress)
+    require(
+        isinstance(mdp, Sequence) and all(isinstance(each, FiniteMDP) for each in mdp),
+        f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them",
+    )
     varied = broadcast({"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam})
     jobs = [make_job(**fields, **common) for fields in varied]
     stop = threading.Event()
@@ -138,45 +140,17 @@ def plan(
     def report(count: int) -> None:
         if stop.is_set():
             raise Stopped
-        (progress or _ignore)(count)
+        progress(count)
 
     return run_all(lambda job: _run(job, report), jobs, threads, stop)
 
 
-def _ignore(count: int) -> None:
-    """Progress that nobody asked for."""
-
-
 def _run(job: Job, progress: Progress) -> PlanRun:
-    recorder = Recorder(job)
     loop = compiled_loop if job.compiled else reference_loop
-    J, theta, pi, weights, solver = loop(job, recorder, progress)
-    if not np.isfinite(J).all():
-        t = int(np.flatnonzero(~np.isfinite(J))[0])
-        raise InputError(
-            f"{job.mdp.name}: the return is not finite after update {t}; eta = {job.eta} is too "
-            "large for these values"
-        )
-    return PlanRun(
-        mdp=job.mdp,
-        J=J,
-        pi=pi,
-        theta=theta,
-        weights=weights,
-        updates=len(J) - 1,
-        cap=job.updates,
-        target=job.target,
-        censored=job.target is not None and not J[-1] > job.J_stop,
-        t=np.array(recorder.taken, dtype=np.int64),
-        records={name: np.array(kept) for name, kept in recorder.kept.items()},
-        settings=job.settings,
-        solver=solver,
-        density=job.density,
-        eta=job.eta,
-    )
+    return loop(job, Recorder(job), progress)
 
 
-def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
+def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     """Evaluate, choose d_t, update: one line each. Iterative solves start from the last update's
     solution.
     """
@@ -212,4 +186,4 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
         weights += step
         apply(job.rule, Tables(flat_theta, flat_pi, evaluation.q.ravel(), v, step, work))
         progress(1)
-    return Outcome(np.array(J), theta, pi, weights, evaluation.solver)
+    return recorder.conclude(np.array(J), theta, pi, weights, evaluation.solver)

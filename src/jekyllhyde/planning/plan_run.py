@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.planning.densities import Density, DensityFunction
 from jekyllhyde.schedule import Schedule
@@ -56,8 +56,8 @@ class PlanRun:
 
     def record(self, name: str) -> Floats:
         """A recorded quantity; its first axis is `t`."""
-        if name not in self.records:
-            raise InputError(
-                f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])"
-            )
+        require(
+            name in self.records,
+            f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])",
+        )
         return self.records[name]
