@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from jekyllhyde.errors import check_count
 
+WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -47,7 +48,7 @@ def run_all(
 
     `stop` is set when the wait is over.
     """
-    over = threading.Event() if stop is None else stop
+    over = stop or threading.Event()
     tasks: deque[tuple[Item, Future[Outcome]]] = deque((item, Future()) for item in items)
     futures = [future for _, future in tasks]
 
@@ -77,8 +78,10 @@ def run_all(
         over.set()
 
 
-def interruptible(function: Callable[..., Outcome], *arguments: object) -> Outcome:
+def interruptible(
+    function: Callable[..., Outcome], *arguments: object, long: bool = True
+) -> Outcome:
     """A long call of compiled code: an interrupt ends the wait for it, not the call itself."""
-    if threading.current_thread() is not threading.main_thread():
+    if not long or threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     return run_all(lambda _: function(*arguments), [None], 1)[0]

@@ -90,9 +90,8 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
         math.isfinite(c),
         f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"',
     )
-    if match is None:
-        return Schedule(c)
-    return Schedule(c, 0.5 if match[2] else float(match[3] or match[4] or 1.0))
+    alpha = 0.0 if not match else 0.5 if match[2] else float(match[3] or match[4] or 1.0)
+    return Schedule(c, alpha)
 
 
 def probability(value: ScheduleLike, field: str) -> Schedule:

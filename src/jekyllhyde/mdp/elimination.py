@@ -13,7 +13,6 @@ Matrices are flat [n*n], rows contiguous; unsigned indices let the compiler vect
 loops.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -113,8 +112,8 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
 
 def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
     """The order of elimination, and where the factors of this `pattern` have entries."""
-    call = partial(interruptible, least_fill_order) if len(decides) > LARGE else least_fill_order
-    order = call(pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
+    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
+    order = interruptible(least_fill_order, pattern, ins, outs, long=len(decides) > LARGE)
     n, filled = len(order), pattern[np.ix_(order, order)]
     below, k = np.nonzero(np.tril(filled, -1))
     by_column = np.lexsort((below, k))

@@ -11,7 +11,6 @@ which factor with little fill. No S x S matrix is ever made dense above the firs
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -84,11 +83,12 @@ class System:
         """
         if not b.any():
             return np.zeros_like(b), 0.0
-        x = (self._iterate if self.method == "iterative" else self._factor)(b, transposed, guess)
+        iterates = self.method == "iterative"
+        x = self._iterate(b, transposed, guess) if iterates else self._factor(b, transposed)
         product = (self.P.T if transposed else self.P) @ x
         largest = abs(b - (x - self.gamma * product)).max()
         residual = float(largest / abs(b).max())
-        if self.method != "iterative" or largest <= 100 * _attainable(b, x):
+        if not iterates or largest <= 100 * _attainable(b, x):
             return x, residual
         require(
             self.solver != "iterative",
@@ -98,12 +98,11 @@ class System:
         self.method = "sparse_lu"
         return self.solve(b, transposed=transposed)
 
-    def _factor(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
+    def _factor(self, b: Floats, transposed: bool) -> Floats:
         is_dense = self.method == "dense"
         if self._factors is None:
-            make = _dense_factors if is_dense else _sparse_factors
-            call = make if len(b) <= DENSE_LIMIT else partial(interruptible, make)
-            self._factors = call(self.P, self.gamma)
+            make, is_long = _dense_factors if is_dense else _sparse_factors, len(b) > DENSE_LIMIT
+            self._factors = interruptible(make, self.P, self.gamma, long=is_long)
         if is_dense:
             return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         return self._factors.solve(b, trans="T" if transposed else "N")

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from jekyllhyde.jit import kernel
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.linalg import ONE, ZERO
-
-WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
+from jekyllhyde.parallel import WORK
 
 
 class Sparse(NamedTuple):
@@ -73,8 +72,8 @@ def bicgstab(
     stride = 1 + WORK // (4 * len(A.data) + 20 * len(x))
     made, ended = 0, False
     while made < iterations and not ended:
-        count = min(stride, iterations - made)
-        step, ended = _iterate(A, scale, rest, vectors, scalars, x, goal, count)
+        limit = min(stride, iterations - made)
+        step, ended = _iterate(A, scale, rest, vectors, scalars, x, goal, limit)
         made += step
     return made
 

@@ -36,20 +36,22 @@ SCALARS = ("format", "version", "gamma", "name")
 
 def save(mdp: FiniteMDP, path: str | Path) -> None:
     """Write `mdp` to `path`."""
-    arrays = {
-        "format": np.array(FORMAT),
-        "version": np.array(VERSION),
-        "indptr": mdp.P.indptr,
-        "indices": mdp.P.indices,
-        "data": mdp.P.data,
-        "r_next": mdp.r_next,
-        "p0": mdp.p0,
-        "gamma": np.array(mdp.gamma),
-        "terminal": mdp.terminal,
-        "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
-        "name": np.array(str(mdp.name)),
-    }
-    write_npz(Path(path), arrays)
+    write_npz(
+        Path(path),
+        {
+            "format": np.array(FORMAT),
+            "version": np.array(VERSION),
+            "indptr": mdp.P.indptr,
+            "indices": mdp.P.indices,
+            "data": mdp.P.data,
+            "r_next": mdp.r_next,
+            "p0": mdp.p0,
+            "gamma": np.array(mdp.gamma),
+            "terminal": mdp.terminal,
+            "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
+            "name": np.array(str(mdp.name)),
+        },
+    )
 
 
 def load(path: str | Path) -> FiniteMDP:

@@ -93,8 +93,7 @@ def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
 def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]:
     # Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement (modified
     # policy iteration).
-    v = np.full(mdp.n_states, mdp.r.min() / (1.0 - mdp.gamma))
-    v[mdp.is_terminal] = 0.0
+    v = np.where(mdp.is_terminal, 0.0, mdp.r.min() / (1.0 - mdp.gamma))
     actions = np.zeros(mdp.n_states, dtype=np.int64)
     tolerance = 1e-9 * max(1.0, float(abs(mdp.r).max())) * (1.0 - mdp.gamma)
     model = Sparse(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.gamma)

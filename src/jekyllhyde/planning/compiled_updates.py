@@ -23,14 +23,12 @@ from jekyllhyde.mdp.elimination import (
     solve_transposed,
 )
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.parallel import interruptible
+from jekyllhyde.parallel import WORK, interruptible
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.job import Job, Progress, Recorder
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import Tables, is_direct, theta_of, update
 from jekyllhyde.simplex import ONE, ZERO
-
-WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
 
 
 class Mixture(NamedTuple):
@@ -74,7 +72,6 @@ def advance(
     infinite at t.
     """
     d, weights, _, _ = visits
-    step = tables.step
     for t in range(len(eta)):
         J[t] = evaluate(model, structure, gamma, tables, visits)
         if J[t] > J_stop:
@@ -82,8 +79,8 @@ def advance(
         if not choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
             return -1 - t
         for s in range(len(d)):
-            step[s] = eta[t] * d[s]
-            weights[s] += step[s]
+            tables.step[s] = eta[t] * d[s]
+            weights[s] += tables.step[s]
         update(rule, tables)
     return len(eta)
 
@@ -170,7 +167,7 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
     problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
     cost = _operations(structure, model)
-    call = advance if cost < 5 * WORK else partial(interruptible, advance)
+    call = partial(interruptible, advance, long=cost >= 5 * WORK)
     J = np.empty(job.updates + 1)
     stops = sorted({*range(0, job.updates, 1 + WORK // cost), *recorder.times, job.updates})
     for t, end in zip(stops, [*stops[1:], job.updates], strict=True):

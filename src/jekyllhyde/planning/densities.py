@@ -45,14 +45,6 @@ class Density:
     off: Floats
     count_terminal: bool
 
-    def on_policy(
-        self, mdp: FiniteMDP, evaluation: Evaluation, guess: Floats | None
-    ) -> tuple[Floats, Floats]:
-        """The normalized on-policy part [S], and the raw density to start the next solve from."""
-        raw = evaluation.density(self.gamma, guess)
-        counted = raw if self.count_terminal else np.where(mdp.is_terminal, 0.0, raw)
-        return counted / counted.sum(), raw
-
 
 # the discount g of the on-policy part (the MDP's own where it is None), and o_t where it is fixed
 DENSITIES: dict[str, tuple[float | None, float | None]] = {
@@ -70,7 +62,7 @@ def resolve(
     schedule = None if o is None else probability(o, "o")
     if isinstance(density, str) and is_reference(density):
         density = load("density", density)
-    if isinstance(density, str):
+    elif isinstance(density, str):
         check_choice(density, "density", DENSITIES)
     mixes = isinstance(density, str) and density == "mixture"
     whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"

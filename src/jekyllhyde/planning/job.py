@@ -96,7 +96,7 @@ def make_job(
         eta=step_size,
         J_stop=np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low),
         record=record,
-        record_at=_times(record, record_at, updates, mdp),
+        record_at=_times(record, record_at if record else (), updates, mdp),
         updates=updates,
         target=target,
         compiled=_is_compiled(engine, mdp, resolved, rule),
@@ -134,8 +134,6 @@ def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
 
 
 def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
-    if not record:
-        return np.zeros(0, dtype=np.int64)
     if isinstance(record_at, str):
         check_choice(record_at, "record_at", ["all"])
         times: Sequence[int] | Ints = range(updates + 1)

@@ -133,8 +133,8 @@ def plan(
         isinstance(mdp, Sequence) and all(isinstance(each, FiniteMDP) for each in mdp),
         f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them",
     )
-    varied = broadcast({"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam})
-    jobs = [make_job(**fields, **common) for fields in varied]
+    fields = {"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam}
+    jobs = [make_job(**varied, **common) for varied in broadcast(fields)]
     stop = threading.Event()
 
     def report(count: int) -> None:
@@ -172,11 +172,11 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
         if not isinstance(density, Density):
             d = check_density(density(t, mdp, pi.copy(), evaluation), mdp)
         else:
-            o = min(1.0, density.o(t + 1))
-            d = density.off
+            o, d = min(1.0, density.o(t + 1)), density.off
             if o < 1.0:
-                on, raw = density.on_policy(mdp, evaluation, raw)
-                d = o * density.off + (1.0 - o) * on
+                raw = evaluation.density(density.gamma, raw)
+                on = raw if density.count_terminal else np.where(mdp.is_terminal, 0.0, raw)
+                d = o * density.off + (1.0 - o) * (on / on.sum())
         d = np.where(mdp.is_terminal, 0.0, d)
         if t in recorder.times:
             recorder.take(t, v=v, q=evaluation.q, d=d, pi=pi, theta=theta, weights=weights)

@@ -74,8 +74,8 @@ class Uniqueness:
 def uniqueness(mdp: FiniteMDP) -> Uniqueness:
     """Count the optimal actions of every state that decides."""
     counts = optimal_actions(mdp.optimal()).sum(axis=1)[~mdp.is_terminal]
-    enough = (counts == 1) | (counts == mdp.n_actions)
-    return Uniqueness(counts=counts, unique=bool((counts == 1).all()), enough=bool(enough.all()))
+    single, harmless = counts == 1, counts == mdp.n_actions
+    return Uniqueness(counts, bool(single.all()), enough=bool((single | harmless).all()))
 
 
 @dataclass(frozen=True)
