@@ -63,8 +63,10 @@ def run_all(
             except BaseException as error:
                 future.set_exception(error)
 
-    count = min(count_threads(threads), len(futures))
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    workers = [
+        threading.Thread(target=work, daemon=True)
+        for _ in range(min(count_threads(threads), len(futures)))
+    ]
     for worker in workers:
         worker.start()
     try:

@@ -90,8 +90,9 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
         math.isfinite(c),
         f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"',
     )
-    alpha = 0.0 if not match else 0.5 if match[2] else float(match[3] or match[4] or 1.0)
-    return Schedule(c, alpha)
+    return Schedule(
+        c, 0.0 if not match else 0.5 if match[2] else float(match[3] or match[4] or 1.0)
+    )
 
 
 def probability(value: ScheduleLike, field: str) -> Schedule:

@@ -20,7 +20,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import InputError, check_choice, require
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
-from jekyllhyde.mdp.krylov import Sparse, bicgstab, residual_of
+from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
@@ -85,8 +85,7 @@ class System:
             return np.zeros_like(b), 0.0
         iterates = self.method == "iterative"
         x = self._iterate(b, transposed, guess) if iterates else self._factor(b, transposed)
-        product = (self.P.T if transposed else self.P) @ x
-        largest = abs(b - (x - self.gamma * product)).max()
+        largest = abs(b - (x - self.gamma * ((self.P.T if transposed else self.P) @ x))).max()
         residual = float(largest / abs(b).max())
         if not iterates or largest <= 100 * _attainable(b, x):
             return x, residual
@@ -138,9 +137,11 @@ def _dense_factors(P: CSR, gamma: float) -> Any:
 def _sparse_factors(P: CSR, gamma: float) -> Any:
     # SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which
     # halves the fill on grids.
-    matrix = sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P)
     return sparse_linalg.splu(
-        matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
     )
 
 
@@ -149,9 +150,9 @@ def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     every A-th row pointer.
     """
     weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
-    indptr = mdp.P.indptr[:: mdp.n_actions]
     matrix = sparse.csr_array(
-        (mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states)
+        (mdp.P.data * weights, mdp.P.indices, mdp.P.indptr[:: mdp.n_actions]),
+        shape=(mdp.n_states, mdp.n_states),
     )
     if 2 * np.count_nonzero(pi) < pi.size:  # products are cheaper without what is never taken
         matrix = matrix.copy()
@@ -168,8 +169,14 @@ def evaluate(
         _require_proper(P_pi, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
     system = System(P_pi, mdp.gamma, solver)
     v, residual = system.solve(np.einsum("sa,sa->s", pi, mdp.r), guess=guess)
-    q = mdp.r + mdp.gamma * (mdp.P @ v).reshape(mdp.r.shape)
-    return Evaluation(v=v, q=q, J=float(mdp.p0 @ v), residual=residual, mdp=mdp, system=system)
+    return Evaluation(
+        v=v,
+        q=mdp.r + mdp.gamma * (mdp.P @ v).reshape(mdp.r.shape),
+        J=float(mdp.p0 @ v),
+        residual=residual,
+        mdp=mdp,
+        system=system,
+    )
 
 
 def density(mdp: FiniteMDP, pi: Floats, gamma: float) -> Floats:
@@ -197,10 +204,11 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
     # entries of P: those that a search finds from one more state, which leads to the sources.
     n, links = P.shape[0], P.copy()
     links.eliminate_zeros()
-    blocks = [[links, sparse.csr_array((n, 1))], [sparse.csr_array(sources[None, :]), None]]
-    graph = sparse.csr_matrix(sparse.block_array(blocks, dtype=np.float64))
+    indices = np.append(links.indices, np.flatnonzero(sources))
+    indptr = np.append(links.indptr, len(indices))
+    graph = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
     order = csgraph.breadth_first_order(graph, n, return_predecessors=False)
-    return np.isin(np.arange(n), order)
+    return np.bincount(order, minlength=n + 1)[:n] > 0
 
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:

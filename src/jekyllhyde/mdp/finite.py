@@ -81,8 +81,10 @@ class FiniteMDP:
         self.p0 = read_p0(p0, self.n_states, self.is_terminal)
         self.P, self.r, self.r_next = read_model(transitions, r, self.is_terminal, self.n_actions)
         self._J_low = None if J_low is None else check_number(J_low, "J_low", "a finite number")
-        model = (self.P.data, self.P.indices, self.P.indptr, self.r, self.r_next)
-        for array in (*model, self.p0, self.terminal, self.is_terminal):
+        for array in (
+            *(self.P.data, self.P.indices, self.P.indptr, self.r, self.r_next),
+            *(self.p0, self.terminal, self.is_terminal),
+        ):
             array.setflags(write=False)
 
     def evaluate(

@@ -123,8 +123,8 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
             break
         v = values[f]
         actions[:] = -1
-        arguments = (successors, probabilities, gamma, f, v, actions, M, inverse)
-        while interruptible(_improve_goal, *arguments, long=n > LARGE):
+        problem = (successors, probabilities, gamma, f)
+        while interruptible(_improve_goal, *problem, v, actions, M, inverse, long=n > LARGE):
             pass
         if floor < v[0] < best:
             best_goal, best = int(f), float(v[0])

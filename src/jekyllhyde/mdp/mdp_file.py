@@ -139,9 +139,8 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
         f"its successors must be states from 0 to {n - 1}, in increasing order for each state and "
         "action",
     )
-    shape = (len(indptr) - 1, n)
     P, r = (
-        sparse.csr_array((values.astype(np.float64), indices, indptr), shape=shape)
+        sparse.csr_array((values.astype(np.float64), indices, indptr), shape=(len(indptr) - 1, n))
         for values in (data, r_next)
     )
     return FiniteMDP(

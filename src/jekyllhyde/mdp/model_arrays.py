@@ -116,7 +116,8 @@ def read_model(
     keep &= P.data > 0
     row_of, columns, data = row_of[keep], P.indices[keep], P.data[keep]
     index_type = np.int32 if len(data) < 2**31 and P.shape[1] < 2**31 else np.int64
-    indptr = np.searchsorted(row_of, np.arange(P.shape[0] + 1)).astype(index_type)
+    counts = np.bincount(row_of, minlength=P.shape[0])
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index_type)
     reduced = sparse.csr_array((data, columns.astype(index_type), indptr), shape=P.shape)
     reduced.has_canonical_format = True
     return reduced, *_read_rewards(r, reduced, row_of, n_actions)

@@ -15,7 +15,7 @@ from jekyllhyde.errors import InputError, check_choice, require
 from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT, Evaluation, evaluate
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.krylov import Sparse
+from jekyllhyde.mdp.linalg import Sparse
 
 METHODS = ("auto", "policy_iteration", "modified", "value_iteration")
 SWEEPS = 20
@@ -113,13 +113,13 @@ def improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
     """
     change = 0.0
     for s in range(len(v)):
-        best = -np.inf
+        best, best_action = -np.inf, 0
         for a in range(r.shape[1]):
             value = _backup(model, r, v, s, a)
             if value > best:
-                best, actions[s] = value, a
+                best, best_action = value, a
         change = max(change, abs(best - v[s]))
-        v[s] = best
+        v[s], actions[s] = best, best_action
     return change
 
 

@@ -25,8 +25,7 @@ from jekyllhyde.mdp.elimination import (
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import WORK, interruptible
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.job import Job, Progress, Recorder
-from jekyllhyde.planning.plan_run import PlanRun
+from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, Recorder
 from jekyllhyde.planning.updates import Tables, is_direct, theta_of, update
 from jekyllhyde.simplex import ONE, ZERO
 

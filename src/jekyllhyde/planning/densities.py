@@ -80,12 +80,13 @@ def resolve(
         '"10/sqrt(t)"',
     )
     (gamma, fixed), decides = DENSITIES[density], ~mdp.is_terminal
-    everywhere = np.full(mdp.n_states, 1.0 / mdp.n_states)
     return Density(
         name=density,
         gamma=mdp.gamma if gamma is None else gamma,
         o=schedule or Schedule(fixed or 0.0),
-        off=everywhere if convention == "paper" else decides / decides.sum(),
+        off=np.full_like(mdp.p0, 1.0 / mdp.n_states)
+        if convention == "paper"
+        else decides / decides.sum(),
         count_terminal=convention == "published",
     )
 

@@ -20,15 +20,15 @@ from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.parallel import Stopped, run_all
 from jekyllhyde.planning.compiled_updates import compiled_loop
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
-from jekyllhyde.planning.job import (
+from jekyllhyde.planning.plan_run import (
     Job,
+    PlanRun,
     Progress,
     Recorder,
     Times,
     broadcast,
     make_job,
 )
-from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import Tables, compiles, theta_of, update, update_tables
 from jekyllhyde.schedule import ScheduleLike
 
@@ -146,8 +146,7 @@ def plan(
 
 
 def _run(job: Job, progress: Progress) -> PlanRun:
-    loop = compiled_loop if job.compiled else reference_loop
-    return loop(job, Recorder(job), progress)
+    return (compiled_loop if job.compiled else reference_loop)(job, Recorder(job), progress)
 
 
 def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:

@@ -249,9 +249,13 @@ def _rate(run: PlanRun) -> list[Check]:
 def _every_t(run: PlanRun) -> Check:
     bound = nonasymptotic(run)
     excess = float((bound.gap / bound.derived).max())
-    said = f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {bound.t0:.2g}"
-    numbers = {"excess": excess, "t0": bound.t0, "C": bound.C}
-    return Check("Bound under A2", _yes(excess <= 1), "measured", said, numbers)
+    return Check(
+        "Bound under A2",
+        _yes(excess <= 1),
+        "measured",
+        f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {bound.t0:.2g}",
+        {"excess": excess, "t0": bound.t0, "C": bound.C},
+    )
 
 
 def _frozen(run: PlanRun) -> Check:

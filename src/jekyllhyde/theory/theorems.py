@@ -133,8 +133,7 @@ def hitting_time(run: PlanRun, rounding: float = ROUNDING) -> HittingTime:
         missing = 1.0 - (run.record("pi")[t0] * optimal_actions(optimum)).sum(axis=1)
         needed = 4.0 * np.where(missing > rounding, missing, 0.0) / optimum.gap
         spent = run.record("weights") - run.record("weights")[t0]
-        late_enough = np.arange(len(spent)) >= t0
-        ceiling = first_for_good((spent >= needed).all(axis=1) & late_enough)
+        ceiling = first_for_good((spent >= needed).all(axis=1) & (np.arange(len(spent)) >= t0))
     t, t0, ceiling = (None if i is None else int(run.t[i]) for i in (hit, t0, ceiling))
     return HittingTime(t, t0, ceiling, times=run.t.astype(np.float64), gap=gap.max(axis=1))
 
@@ -234,11 +233,11 @@ def _policy_rate(
     pi0: Floats, pi: Floats, best: Mask, gap: Floats, W: Floats
 ) -> tuple[Floats, Floats]:
     # 1 - pi_t(optimal|s) and its bound [n, S], from the policy at t_0 and at later times.
-    others = np.where(best, 0.0, pi).sum(axis=2)
     strongest = np.where(best, 0.0, pi0).max(axis=1)
     finite = np.isfinite(gap)
     with np.errstate(divide="ignore", over="ignore"):
         lead = np.where(finite, np.where(best, pi0, 0.0).max(axis=1) / strongest, np.inf)
+    others = np.where(best, 0.0, pi).sum(axis=2)
     return others, (best.shape[1] - 1) / (lead + np.where(finite, gap, 0.0) * W / 8.0)
 
 
