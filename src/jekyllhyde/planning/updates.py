@@ -48,7 +48,7 @@ class Direct(NamedTuple):
         _, pi, q, _, step, work = tables
         width = Place(len(pi) // len(step))
         for s in range(len(step)):
-            weight, row = step[s], Place(s) * width
+            row, weight = Place(s) * width, step[s]
             if weight != 0.0:
                 for i in range(row, row + width):
                     pi[i] += weight * q[i]

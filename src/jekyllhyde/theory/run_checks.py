@@ -109,19 +109,25 @@ def _yes(holds: bool) -> Verdict:
 def _start(run: PlanRun) -> Check:
     least = least_start(run.mdp)
     missing = int((run.mdp.p0[~run.mdp.is_terminal] == 0).sum())
-    sentence = (
+    return Check(
+        "A2",
+        _yes(least > 0),
+        "certified",
         f"the least p0 is {least:.3g}"
         if missing == 0
-        else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
+        else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states",
+        {"p0_min": least},
     )
-    return Check("A2", _yes(least > 0), "certified", sentence, {"p0_min": least})
 
 
 def _learning_rate(run: PlanRun) -> Check:
     rate = learning_rate(run.settings["parametrization"], run.mdp.gamma, run.mdp.n_actions)
-    same = run.eta.constant and bool(np.isclose(run.eta.c, rate))
     return Check(
-        "C3", _yes(same), "certified", f"eta is {run.eta}; C3 asks for {rate:.3g}", {"rate": rate}
+        "C3",
+        _yes(run.eta.constant and bool(np.isclose(run.eta.c, rate))),
+        "certified",
+        f"eta is {run.eta}; C3 asks for {rate:.3g}",
+        {"rate": rate},
     )
 
 
@@ -169,24 +175,30 @@ def _uniqueness(run: PlanRun) -> Check:
     optimum = uniqueness(run.mdp)
     ties, gap = float((optimum.counts > 1).sum()), float(run.mdp.optimal().gap.min())
     harmless = "; harmless, every action there is optimal" if optimum.enough else ""
-    said = (
+    return Check(
+        "A8",
+        _yes(optimum.unique),
+        "certified",
         f"one optimal action per state, least gap {gap:.3g}"
         if optimum.unique
-        else f"several optimal actions in {_states(ties)}{harmless}"
+        else f"several optimal actions in {_states(ties)}{harmless}",
+        {"ties": ties, "least_gap": gap},
     )
-    return Check("A8", _yes(optimum.unique), "certified", said, {"ties": ties, "least_gap": gap})
 
 
 def _monotone(run: PlanRun) -> Check:
     require_run(run, run.settings["parametrization"], "Theorem 1")
     change = monotonicity(run)
     numbers = {"decrease_v": change.decrease_v, "decrease_q": change.decrease_q}
-    said = (
+    return Check(
+        "Theorem 1",
+        _yes(change.holds),
+        "measured",
         "no decrease beyond rounding"
         if change.holds
-        else f"a decrease of {max(numbers.values()):.2g} after t = {change.t}"
+        else f"a decrease of {max(numbers.values()):.2g} after t = {change.t}",
+        numbers,
     )
-    return Check("Theorem 1", _yes(change.holds), "measured", said, numbers)
 
 
 def _hitting(run: PlanRun) -> Check:
@@ -267,9 +279,12 @@ def _frozen(run: PlanRun) -> Check:
     d_top = max(1.0, float(run.density.off.max())) if isinstance(run.density, Density) else 1.0
     moves = run.theta + run.eta(run.updates + 1) * d_top * run.pi * evaluation.adv != run.theta
     frozen = int((better.any(axis=1) & ~(better & moves).any(axis=1) & ~run.mdp.is_terminal).sum())
-    said = (
+    return Check(
+        "Exact arithmetic",
+        _yes(frozen == 0),
+        "measured",
         f"{_states(frozen)} would still improve, but the next step is lost to rounding"
         if frozen
-        else "no improvement is lost to rounding"
+        else "no improvement is lost to rounding",
+        {"states": float(frozen)},
     )
-    return Check("Exact arithmetic", _yes(frozen == 0), "measured", said, {"states": float(frozen)})
