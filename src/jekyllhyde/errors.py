@@ -10,34 +10,40 @@ class InputError(ValueError):
     """Something given by the user cannot be used; the message says what, and what would be."""
 
 
+def require(holds: object, sentence: str) -> None:
+    """Refuse input, in that sentence, unless what is asked of it holds."""
+    if not holds:
+        raise InputError(sentence)
+
+
 def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:
     """`value` if it is one of `allowed`."""
     names = list(allowed)
-    if value not in names:
-        raise InputError(f"{field} is {value!r}; it must be one of {', '.join(names)}")
+    require(value in names, f"{field} is {value!r}; it must be one of {', '.join(names)}")
     return value
 
 
 def check_count(value: int, field: str, least: int) -> int:
     """`value` as an int of at least `least`."""
-    if (
-        not isinstance(value, (int, float, np.integer))
-        or isinstance(value, bool)
-        or not float(value).is_integer()
-        or value < least
-    ):
-        raise InputError(f"{field} is {value!r}; it must be an integer of at least {least}")
+    require(
+        isinstance(value, (int, float, np.integer))
+        and not isinstance(value, bool)
+        and float(value).is_integer()
+        and value >= least,
+        f"{field} is {value!r}; it must be an integer of at least {least}",
+    )
     return int(value)
 
 
 def check_number(value: float, field: str, allowed: str, least: float = -np.inf) -> float:
     """`value` as a finite float of at least `least`; `allowed` says in words what it may be."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float, np.number))
-        or not (np.isfinite(value) and value >= least)
-    ):
-        raise InputError(f"{field} is {value!r}; it must be {allowed}")
+    require(
+        isinstance(value, (int, float, np.number))
+        and not isinstance(value, bool)
+        and np.isfinite(value)
+        and value >= least,
+        f"{field} is {value!r}; it must be {allowed}",
+    )
     return float(value)
 
 

@@ -5,8 +5,7 @@ functions. What does not: memory that is allocated, `np.exp` and the like, `_rep
 """
 
 import importlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,22 +22,13 @@ def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str
     need("gpu")
     from numba import typeof
 
-    cuda: Any = importlib.import_module("numba.cuda")
-    source = getattr(function, "py_func", function)
-    signature = tuple(map(typeof, arguments))
-    with _without_card():
-        ptx, _ = cuda.compile_ptx(source, signature, device=True, cc=COMPUTE_CAPABILITY)
-    return str(ptx)
-
-
-@contextmanager
-def _without_card() -> Iterator[None]:
-    # Answer for a card that is not there: the compiler asks for its kind at every inner call.
+    cuda = importlib.import_module("numba.cuda")
     dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    # the compiler asks for the card's kind at every inner call: answer for one that is not there
     ask = dispatcher.get_current_device
-    card = SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
-    dispatcher.get_current_device = lambda: card
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
     try:
-        yield
+        source, types = getattr(function, "py_func", function), tuple(map(typeof, arguments))
+        return str(cuda.compile_ptx(source, types, device=True, cc=COMPUTE_CAPABILITY)[0])
     finally:
         dispatcher.get_current_device = ask

@@ -7,13 +7,14 @@ that looks at `stop` between two stretches of work ends soon after the wait does
 import math
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from jekyllhyde.errors import check_count
 
+WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -47,26 +48,25 @@ def run_all(
 
     `stop` is set when the wait is over.
     """
-    over = threading.Event() if stop is None else stop
-    waiting: SimpleQueue[tuple[Item, Future[Outcome]]] = SimpleQueue()
-    futures: list[Future[Outcome]] = []
-    for item in items:
-        futures.append(Future())
-        waiting.put((item, futures[-1]))
+    over = stop or threading.Event()
+    tasks: deque[tuple[Item, Future[Outcome]]] = deque((item, Future()) for item in items)
+    futures = [future for _, future in tasks]
 
     def work() -> None:
         while not over.is_set():
             try:
-                item, future = waiting.get_nowait()
-            except Empty:
+                item, future = tasks.popleft()
+            except IndexError:
                 return
             try:
                 future.set_result(function(item))
             except BaseException as error:
                 future.set_exception(error)
 
-    count = min(count_threads(threads), len(futures))
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    workers = [
+        threading.Thread(target=work, daemon=True)
+        for _ in range(min(count_threads(threads), len(futures)))
+    ]
     for worker in workers:
         worker.start()
     try:
@@ -82,8 +82,10 @@ def run_all(
         over.set()
 
 
-def interruptible(function: Callable[..., Outcome], *arguments: object) -> Outcome:
+def interruptible(
+    function: Callable[..., Outcome], *arguments: object, long: bool = True
+) -> Outcome:
     """A long call of compiled code: an interrupt ends the wait for it, not the call itself."""
-    if threading.current_thread() is not threading.main_thread():
+    if not long or threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     return run_all(lambda _: function(*arguments), [None], 1)[0]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 
 _NUMBER = r"[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?"
 _POWER = rf"\s*(?:\^|\*\*)\s*(?:({_NUMBER})|\(\s*({_NUMBER})\s*\))"
@@ -48,9 +48,10 @@ class Schedule:
         if self.function is None:
             return np.full(count, self.c) if self.alpha == 0.0 else self.c / t**self.alpha
         values = np.array([float(self.function(int(k))) for k in t])
-        if not (np.isfinite(values).all() and (values >= 0).all()):
-            wrong = values[~(values >= 0) | ~np.isfinite(values)][0]
-            raise InputError(f"the schedule {self} gives {wrong}; values are numbers of at least 0")
+        if len(wrong := values[~((values >= 0) & np.isfinite(values))]):
+            raise InputError(
+                f"the schedule {self} gives {wrong[0]}; values are numbers of at least 0"
+            )
         return values
 
     @property
@@ -64,7 +65,6 @@ class Schedule:
         return self.function is None and self.alpha == 0.0
 
     def __str__(self) -> str:
-        """The schedule in its own grammar."""
         if self.function is not None:
             return getattr(self.function, "__name__", "callable")
         if self.alpha == 0.0:
@@ -81,20 +81,18 @@ def parse(value: ScheduleLike, field: str = "schedule") -> Schedule:
         return value
     if callable(value):
         return Schedule(math.nan, function=value)
-    text = str(value).strip()
-    match = _DECAY.fullmatch(text)
+    match = _DECAY.fullmatch(text := str(value).strip())
     try:
         c = float(match[1] if match else text)
     except ValueError:
         c = math.nan
-    if not math.isfinite(c):
-        raise InputError(
-            f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or '
-            '"c/t^alpha"'
-        )
-    if match is None:
-        return Schedule(c)
-    return Schedule(c, 0.5 if match[2] else float(match[3] or match[4] or 1.0))
+    require(
+        math.isfinite(c),
+        f'{field} {value!r} is not a schedule; write a number, "c/t", "c/sqrt(t)" or "c/t^alpha"',
+    )
+    return Schedule(
+        c, 0.0 if not match else 0.5 if match[2] else float(match[3] or match[4] or 1.0)
+    )
 
 
 def probability(value: ScheduleLike, field: str) -> Schedule:
@@ -102,16 +100,15 @@ def probability(value: ScheduleLike, field: str) -> Schedule:
     where it is used.
     """
     schedule = parse(value, field)
-    if schedule.constant and not 0.0 <= schedule.c <= 1.0:
-        raise InputError(
-            f"{field} is {schedule.c:g}; a constant {field} is a probability in [0, 1]"
-        )
+    require(
+        not schedule.constant or 0.0 <= schedule.c <= 1.0,
+        f"{field} is {schedule.c:g}; a constant {field} is a probability in [0, 1]",
+    )
     return schedule
 
 
 def positive(value: ScheduleLike, field: str) -> Schedule:
     """Read a schedule of step sizes, which must be positive."""
     schedule = parse(value, field)
-    if schedule.function is None and not schedule.c > 0:
-        raise InputError(f"{field} is {schedule.c:g}; it must be positive")
+    require(schedule.function or schedule.c > 0, f"{field} is {schedule.c:g}; it must be positive")
     return schedule

@@ -63,27 +63,22 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
     """The order of elimination for `mdp`, and its model in that order."""
     decides = np.flatnonzero(~mdp.is_terminal)
     n, n_actions = len(decides), mdp.n_actions
-    number = np.full(mdp.n_states, -1)
-    number[decides] = np.arange(n)
-    row_of = np.repeat(np.arange(mdp.P.shape[0]), np.diff(mdp.P.indptr))
-    inner = number[mdp.P.indices] >= 0
+    rows, columns = mdp.P[:, decides].nonzero()
     pattern = np.eye(n, dtype=np.bool_)
-    pattern[number[row_of[inner] // n_actions], number[mdp.P.indices[inner]]] = True
+    pattern[np.searchsorted(decides, rows // n_actions), columns] = True
     structure = find_structure(pattern, decides)
     rows_sa = (structure.order[:, None] * n_actions + np.arange(n_actions)).ravel()
     P = mdp.P[rows_sa][:, structure.order].tocsr()
     P.sort_indices()
     pair = np.repeat(np.arange(len(rows_sa)), np.diff(P.indptr))
-    cell = pair // n_actions * n + P.indices
-    model = Model(
+    return structure, Model(
         p=P.data,
         pair=pair.astype(np.uint64),
         successor=P.indices.astype(np.uint64),
-        cell=cell.astype(np.uint64),
+        cell=(pair // n_actions * n + P.indices).astype(np.uint64),
         r=mdp.r[structure.order].ravel(),
         p0=mdp.p0[structure.order],
     )
-    return structure, model
 
 
 @allocating
@@ -117,11 +112,9 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
 
 def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
     """The order of elimination, and where the factors of this `pattern` have entries."""
-    arguments = (pattern, pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1)
-    large = len(decides) > LARGE
-    order = interruptible(least_fill_order, *arguments) if large else least_fill_order(*arguments)
-    filled = pattern[np.ix_(order, order)]
-    n = len(order)
+    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
+    order = interruptible(least_fill_order, pattern, ins, outs, long=len(decides) > LARGE)
+    n, filled = len(order), pattern[np.ix_(order, order)]
     below, k = np.nonzero(np.tril(filled, -1))
     by_column = np.lexsort((below, k))
     return Structure(

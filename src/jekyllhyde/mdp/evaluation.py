@@ -18,9 +18,9 @@ from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, check_choice, require
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
-from jekyllhyde.mdp.krylov import bicgstab, residual_of, sparse_of
+from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
@@ -60,21 +60,17 @@ class Evaluation:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
         factorization.
         """
-        guess = self.mdp.check_vector(guess, "guess")
-        if gamma is None or gamma == self.mdp.gamma:
-            if self.mdp.gamma == 1.0:
-                return _undiscounted(self.system.P, self.mdp, self.system.solver, guess)
-            return self.system.solve(self.mdp.p0, transposed=True, guess=guess)[0]
-        return _density(self.system.P, self.mdp, gamma, self.system.solver, guess)
+        system = self.system
+        if gamma is not None and gamma != system.gamma:
+            system = System(system.P, gamma, system.solver)
+        return _density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
 
 
 class System:
     """I - gamma P_pi, factored on first use and kept."""
 
     def __init__(self, P: CSR, gamma: float, solver: str = "auto") -> None:
-        if solver not in SOLVERS:
-            raise InputError(f"solver is {solver!r}; it must be one of {', '.join(SOLVERS)}")
-        self.P, self.gamma, self.solver = P, gamma, solver
+        self.P, self.gamma, self.solver = P, gamma, check_choice(solver, "solver", SOLVERS)
         small = P.shape[0] <= DENSE_LIMIT
         self.method = solver if solver != "auto" else "dense" if small else "iterative"
         self._factors: Any = None
@@ -87,31 +83,25 @@ class System:
         """
         if not b.any():
             return np.zeros_like(b), 0.0
-        x = self._attempt(b, transposed, guess)
-        largest = abs(b - self._apply(x, transposed)).max()
+        iterates = self.method == "iterative"
+        x = self._iterate(b, transposed, guess) if iterates else self._factor(b, transposed)
+        largest = abs(b - (x - self.gamma * ((self.P.T if transposed else self.P) @ x))).max()
         residual = float(largest / abs(b).max())
-        if self.method == "iterative" and not largest <= 100 * _attainable(b, x):
-            if self.solver == "iterative":
-                raise InputError(
-                    f"the iterative solver stopped at a residual of {residual:.1e} after "
-                    f"{ITERATIONS} steps; use solver 'sparse_lu' or 'auto' for this policy"
-                )
-            self.method = "sparse_lu"
-            return self.solve(b, transposed=transposed)
-        return x, residual
+        if not iterates or largest <= 100 * _attainable(b, x):
+            return x, residual
+        require(
+            self.solver != "iterative",
+            f"the iterative solver stopped at a residual of {residual:.1e} after {ITERATIONS} "
+            "steps; use solver 'sparse_lu' or 'auto' for this policy",
+        )
+        self.method = "sparse_lu"
+        return self.solve(b, transposed=transposed)
 
-    def _apply(self, x: Floats, transposed: bool) -> Floats:
-        product: Floats = (self.P.T if transposed else self.P) @ x
-        return x - self.gamma * product
-
-    def _attempt(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
-        if self.method == "iterative":
-            return self._iterate(b, transposed, guess)
+    def _factor(self, b: Floats, transposed: bool) -> Floats:
         is_dense = self.method == "dense"
         if self._factors is None:
-            make, P, gamma = _dense_factors if is_dense else _sparse_factors, self.P, self.gamma
-            small = len(b) <= DENSE_LIMIT
-            self._factors = make(P, gamma) if small else interruptible(make, P, gamma)
+            make, is_long = _dense_factors if is_dense else _sparse_factors, len(b) > DENSE_LIMIT
+            self._factors = interruptible(make, self.P, self.gamma, long=is_long)
         if is_dense:
             return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
         return self._factors.solve(b, trans="T" if transposed else "N")
@@ -120,7 +110,7 @@ class System:
         # BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
         # are spent.
         P = sparse.csr_array(self.P.T) if transposed else self.P
-        A = sparse_of(P, self.gamma)
+        A = Sparse(P.indptr, P.indices, P.data, self.gamma)
         scale = 1.0 / (1.0 - self.gamma * self.P.diagonal())
         x = np.zeros_like(b) if guess is None else guess.copy()
         rest, left, previous = np.empty_like(b), ITERATIONS, np.inf
@@ -147,9 +137,11 @@ def _dense_factors(P: CSR, gamma: float) -> Any:
 def _sparse_factors(P: CSR, gamma: float) -> Any:
     # SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which
     # halves the fill on grids.
-    matrix = sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P)
     return sparse_linalg.splu(
-        matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
     )
 
 
@@ -158,9 +150,9 @@ def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     every A-th row pointer.
     """
     weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
-    indptr = mdp.P.indptr[:: mdp.n_actions]
     matrix = sparse.csr_array(
-        (mdp.P.data * weights, mdp.P.indices, indptr), shape=(mdp.n_states, mdp.n_states)
+        (mdp.P.data * weights, mdp.P.indices, mdp.P.indptr[:: mdp.n_actions]),
+        shape=(mdp.n_states, mdp.n_states),
     )
     if 2 * np.count_nonzero(pi) < pi.size:  # products are cheaper without what is never taken
         matrix = matrix.copy()
@@ -176,31 +168,32 @@ def evaluate(
     if mdp.gamma == 1.0:
         _require_proper(P_pi, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
     system = System(P_pi, mdp.gamma, solver)
-    r_pi = np.einsum("sa,sa->s", pi, mdp.r)
-    v, residual = system.solve(r_pi, guess=guess)
-    q = mdp.r + mdp.gamma * (mdp.P @ v).reshape(mdp.r.shape)
-    return Evaluation(v=v, q=q, J=float(mdp.p0 @ v), residual=residual, mdp=mdp, system=system)
+    v, residual = system.solve(np.einsum("sa,sa->s", pi, mdp.r), guess=guess)
+    return Evaluation(
+        v=v,
+        q=mdp.r + mdp.gamma * (mdp.P @ v).reshape(mdp.r.shape),
+        J=float(mdp.p0 @ v),
+        residual=residual,
+        mdp=mdp,
+        system=system,
+    )
 
 
 def density(mdp: FiniteMDP, pi: Floats, gamma: float) -> Floats:
     """d_{pi,gamma} [S] without the values; see `FiniteMDP.density`."""
-    return _density(policy_transitions(mdp, pi), mdp, gamma, "auto", None)
+    return _density(mdp, System(policy_transitions(mdp, pi), gamma), None)
 
 
-def _density(P_pi: CSR, mdp: FiniteMDP, gamma: float, solver: str, guess: Floats | None) -> Floats:
-    if gamma == 1.0:
-        return _undiscounted(P_pi, mdp, solver, guess)
-    return System(P_pi, gamma, solver).solve(mdp.p0, transposed=True, guess=guess)[0]
-
-
-def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) -> Floats:
-    # d_{pi,1}: finite if and only if termination is certain, so the states that are never visited
-    # are left out first.
-    visited = _reachable(P_pi, mdp.p0 > 0)
-    _require_proper(P_pi, mdp, visited, "the undiscounted density")
+def _density(mdp: FiniteMDP, system: System, guess: Floats | None) -> Floats:
+    if system.gamma != 1.0:
+        return system.solve(mdp.p0, transposed=True, guess=guess)[0]
+    # d_{pi,1} is finite if and only if termination is certain: the states that are never visited
+    # are left out first
+    visited = _reachable(system.P, mdp.p0 > 0)
+    _require_proper(system.P, mdp, visited, "the undiscounted density")
     d = np.zeros(mdp.n_states)
-    inner = P_pi if visited.all() else P_pi[visited][:, visited]
-    d[visited] = System(inner, 1.0, solver).solve(
+    inner = system.P if visited.all() else system.P[visited][:, visited]
+    d[visited] = System(inner, 1.0, system.solver).solve(
         mdp.p0[visited], transposed=True, guess=None if guess is None else guess[visited]
     )[0]
     return d
@@ -208,28 +201,19 @@ def _undiscounted(P_pi: CSR, mdp: FiniteMDP, solver: str, guess: Floats | None) 
 
 def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
     # States that can be reached from `sources` (a mask), themselves included, along positive
-    # entries of P.
-    n = P.shape[0]
-    links = sparse.coo_array(P)
-    positive = links.data > 0
-    start = np.flatnonzero(sources)
-    rows = np.concatenate([links.row[positive], np.full(len(start), n)])
-    columns = np.concatenate([links.col[positive], start])
-    graph = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
-    reached = csgraph.breadth_first_order(sparse.csr_matrix(graph), n, return_predecessors=False)
-    mask = np.zeros(n + 1, dtype=bool)
-    mask[reached] = True
-    return mask[:n]
+    # entries of P: those that a search finds from one more state, which leads to the sources.
+    n, links = P.shape[0], P.copy()
+    links.eliminate_zeros()
+    indices = np.append(links.indices, np.flatnonzero(sources))
+    indptr = np.append(links.indptr, len(indices))
+    graph = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
+    order = csgraph.breadth_first_order(graph, n, return_predecessors=False)
+    return np.bincount(order, minlength=n + 1)[:n] > 0
 
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
     # Refuse a policy that, from some state in the mask `among`, never reaches a terminal state.
-    ends = (
-        _reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)
-        if mdp.is_terminal.any()
-        else mdp.is_terminal
-    )
-    stuck = np.flatnonzero(among & ~ends)
+    stuck = np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal))
     if len(stuck):
         raise InputError(
             f"with gamma = 1 {what} must be finite, but this policy never reaches a terminal "

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jekyllhyde.errors import InputError, check_number
+from jekyllhyde.errors import check_number, require
 from jekyllhyde.mdp.model_arrays import (
     CSR,
     Floats,
@@ -81,8 +81,10 @@ class FiniteMDP:
         self.p0 = read_p0(p0, self.n_states, self.is_terminal)
         self.P, self.r, self.r_next = read_model(transitions, r, self.is_terminal, self.n_actions)
         self._J_low = None if J_low is None else check_number(J_low, "J_low", "a finite number")
-        model = (self.P.data, self.P.indices, self.P.indptr, self.r, self.r_next)
-        for array in (*model, self.p0, self.terminal, self.is_terminal):
+        for array in (
+            *(self.P.data, self.P.indices, self.P.indptr, self.r, self.r_next),
+            *(self.p0, self.terminal, self.is_terminal),
+        ):
             array.setflags(write=False)
 
     def evaluate(
@@ -121,11 +123,11 @@ class FiniteMDP:
     def normalize(self, J: ArrayLike) -> Any:
         """(J - J_low) / (J_star - J_low): 0 at the reference policy, 1 at the optimum."""
         low, star = self.J_low, self.J_star
-        if not abs(star - low) > 1e-12 * max(1.0, abs(star)):
-            raise InputError(
-                f"{self.name}: the normalized return is undefined, the optimal return {star:g} "
-                "equals the reference return"
-            )
+        require(
+            abs(star - low) > 1e-12 * max(1.0, abs(star)),
+            f"{self.name}: the normalized return is undefined, the optimal return {star:g} "
+            "equals the reference return",
+        )
         return (np.asarray(J) - low) / (star - low)
 
     @property
@@ -159,24 +161,22 @@ class FiniteMDP:
         """`pi` as a float array [S, A] whose rows are distributions; uniform at terminal states,
         which do not act.
         """
-        array = as_floats(pi, "pi").copy()
-        shape = (self.n_states, self.n_actions)
-        if array.shape != shape:
-            raise InputError(
-                f"pi has shape {array.shape}; this MDP takes {shape}, states by actions"
-            )
+        array, shape = as_floats(pi, "pi").copy(), (self.n_states, self.n_actions)
+        require(
+            array.shape == shape,
+            f"pi has shape {array.shape}; this MDP takes {shape}, states by actions",
+        )
         with np.errstate(invalid="ignore"):
-            is_fine = (
+            is_fine = self.is_terminal | (
                 np.isfinite(array).all(1)
                 & (array >= 0).all(1)
                 & (abs(array.sum(1) - 1.0) <= POLICY_TOLERANCE)
             )
-        if not (is_fine | self.is_terminal).all():
-            state = int(np.argmin(is_fine | self.is_terminal))
-            raise InputError(
-                f"pi is not a policy: its row for state {state} is not a distribution over the "
-                "actions"
-            )
+        require(
+            is_fine.all(),
+            f"pi is not a policy: its row for state {np.argmin(is_fine)} is not a distribution "
+            "over the actions",
+        )
         array[self.is_terminal] = 1.0 / self.n_actions
         return array
 
@@ -185,10 +185,10 @@ class FiniteMDP:
         if values is None:
             return None
         array = as_floats(values, field)
-        if array.shape != (self.n_states,) or not np.isfinite(array).all():
-            raise InputError(
-                f"{field} has shape {array.shape}; it must hold {self.n_states} finite numbers"
-            )
+        require(
+            array.shape == (self.n_states,) and np.isfinite(array).all(),
+            f"{field} has shape {array.shape}; it must hold {self.n_states} finite numbers",
+        )
         return array
 
     def save(self, path: str | Path) -> None:
@@ -216,6 +216,5 @@ def _check_gamma(gamma: float) -> float:
         value = float(gamma)
     except (TypeError, ValueError):
         value = np.nan
-    if not 0.0 <= value <= 1.0:
-        raise InputError(f"gamma is {gamma}; it must lie in [0, 1]")
+    require(0.0 <= value <= 1.0, f"gamma is {gamma}; it must lie in [0, 1]")
     return value

@@ -17,10 +17,9 @@ from jekyllhyde.jit import allocating, kernel
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import back_substitute, factor
-from jekyllhyde.parallel import interruptible
+from jekyllhyde.parallel import WORK, interruptible
 
 SWEEPS = 60
-WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
 LARGE = 1000  # states from which a round of policy iteration takes long
 
 
@@ -114,8 +113,7 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
     values, bound = np.zeros((n, n)), np.full(n, np.inf)
     stride = 1 + WORK // (SWEEPS * successors.size)
     for first in range(1, n, stride):
-        last = min(first + stride, n)
-        _bound_goals(successors, probabilities, gamma, values, bound, first, last)
+        _bound_goals(successors, probabilities, gamma, values, bound, first, min(first + stride, n))
     actions, M, inverse = np.empty(n, np.int64), np.empty(n * n), np.empty(n)
     best_goal, best = -1, np.inf
     for f in _order(bound):
@@ -123,8 +121,8 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
             break
         v = values[f]
         actions[:] = -1
-        arguments = (successors, probabilities, gamma, f, v, actions, M, inverse)
-        while interruptible(_improve_goal, *arguments) if n > LARGE else _improve_goal(*arguments):
+        problem = (successors, probabilities, gamma, f)
+        while interruptible(_improve_goal, *problem, v, actions, M, inverse, long=n > LARGE):
             pass
         if floor < v[0] < best:
             best_goal, best = int(f), float(v[0])
@@ -162,15 +160,14 @@ def _goal_sweep(
     n, n_actions, k = successors.shape
     v[goal] = 1.0 / gamma
     for s in range(n):
-        if s == goal:
-            continue
         best = 0.0
         for a in range(n_actions):
             value = 0.0
             for e in range(k):
                 value += probabilities[s, a, e] * v[successors[s, a, e]]
             best = max(best, gamma * value)
-        v[s] = best
+        if s != goal:
+            v[s] = best
 
 
 @kernel

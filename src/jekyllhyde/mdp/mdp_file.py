@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
 from jekyllhyde.mdp.finite import FiniteMDP
 
@@ -36,20 +36,22 @@ SCALARS = ("format", "version", "gamma", "name")
 
 def save(mdp: FiniteMDP, path: str | Path) -> None:
     """Write `mdp` to `path`."""
-    arrays = {
-        "format": np.array(FORMAT),
-        "version": np.array(VERSION),
-        "indptr": mdp.P.indptr,
-        "indices": mdp.P.indices,
-        "data": mdp.P.data,
-        "r_next": mdp.r_next,
-        "p0": mdp.p0,
-        "gamma": np.array(mdp.gamma),
-        "terminal": mdp.terminal,
-        "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
-        "name": np.array(str(mdp.name)),
-    }
-    write_npz(Path(path), arrays)
+    write_npz(
+        Path(path),
+        {
+            "format": np.array(FORMAT),
+            "version": np.array(VERSION),
+            "indptr": mdp.P.indptr,
+            "indices": mdp.P.indices,
+            "data": mdp.P.data,
+            "r_next": mdp.r_next,
+            "p0": mdp.p0,
+            "gamma": np.array(mdp.gamma),
+            "terminal": mdp.terminal,
+            "J_low": np.array([] if mdp._J_low is None else [mdp._J_low]),
+            "name": np.array(str(mdp.name)),
+        },
+    )
 
 
 def load(path: str | Path) -> FiniteMDP:
@@ -57,11 +59,11 @@ def load(path: str | Path) -> FiniteMDP:
     it.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(
-            f"cannot read the MDP file {path}: there is no such file"
-            + " (it is a folder)" * path.is_dir()
-        )
+    require(
+        path.is_file(),
+        f"cannot read the MDP file {path}: there is no such file"
+        + " (it is a folder)" * path.is_dir(),
+    )
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _build(_read(archive))
@@ -75,42 +77,41 @@ def load(path: str | Path) -> FiniteMDP:
 
 def _read(archive: zipfile.ZipFile) -> dict[str, Any]:
     # The arrays by name; the format and version are looked at first.
-    if "format" not in (names := {Path(name).stem for name in archive.namelist()}):
-        raise InputError("it is an archive of something else")
-    if (written := str(_member(archive, "format", "U"))) != FORMAT:
-        raise InputError(f"its format is {written!r}, not {FORMAT!r}")
-    if (version := int(_member(archive, "version", "iu"))) != VERSION:
-        age = "a newer" if version > VERSION else "an unknown"
-        raise InputError(
-            f"it was written in {age} format, version {version}; "
-            f"this library reads version {VERSION}"
-        )
-    if missing := sorted(KINDS.keys() - names):
-        raise InputError(f"it lacks {', '.join(missing)}")
+    names = {Path(name).stem for name in archive.namelist()}
+    require("format" in names, "it is an archive of something else")
+    written = str(_member(archive, "format", "U"))
+    require(written == FORMAT, f"its format is {written!r}, not {FORMAT!r}")
+    version = int(_member(archive, "version", "iu"))
+    require(
+        version == VERSION,
+        f"it was written in {'a newer' if version > VERSION else 'an unknown'} format, "
+        f"version {version}; this library reads version {VERSION}",
+    )
+    missing = sorted(KINDS.keys() - names)
+    require(not missing, f"it lacks {', '.join(missing)}")
     return {name: _member(archive, name, kinds) for name, kinds in KINDS.items()}
 
 
 def _member(archive: zipfile.ZipFile, name: str, kinds: str) -> Any:
     # One array, of a dtype kind in `kinds`, of one dimension or, for scalars, none.
     info = archive.getinfo(f"{name}.npy")
-    if info.compress_type != zipfile.ZIP_STORED:
-        raise InputError(f"{name} is compressed; these files never are")
-    raw = archive.read(info)
-    stream = io.BytesIO(raw)
+    require(
+        info.compress_type == zipfile.ZIP_STORED, f"{name} is compressed; these files never are"
+    )
+    stream = io.BytesIO(raw := archive.read(info))
     read_header = (
         npy.read_array_header_1_0 if npy.read_magic(stream) == (1, 0) else npy.read_array_header_2_0
     )
     shape, _, dtype = read_header(stream)
-    if dtype.kind not in kinds or len(shape) != (name not in SCALARS):
-        raise InputError(
-            f"{name} is an array of {dtype} and shape {shape}, which does not belong there"
-        )
-    count = shape[0] if shape else 1
-    if count * dtype.itemsize != len(raw) - stream.tell():
-        raise InputError(
-            f"{name} declares {count} entries of {dtype}, "
-            f"but holds {len(raw) - stream.tell()} bytes"
-        )
+    require(
+        dtype.kind in kinds and len(shape) == (name not in SCALARS),
+        f"{name} is an array of {dtype} and shape {shape}, which does not belong there",
+    )
+    count, size = shape[0] if shape else 1, len(raw) - stream.tell()
+    require(
+        count * dtype.itemsize == size,
+        f"{name} declares {count} entries of {dtype}, but holds {size} bytes",
+    )
     array = np.frombuffer(raw, dtype, count, stream.tell()) if count else np.zeros(0, dtype)
     return array if shape else array[0]
 
@@ -119,31 +120,27 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
     # The MDP, once the CSR arrays are known to be consistent (SciPy does not check them all).
     data, r_next, J_low, n = arrays["data"], arrays["r_next"], arrays["J_low"], len(arrays["p0"])
     indptr, indices = arrays["indptr"].astype(np.int64), arrays["indices"].astype(np.int64)
-    if n == 0 or len(indptr) < 2 or (len(indptr) - 1) % n or len(J_low) > 1:
-        raise InputError(
-            f"its arrays disagree: {len(indptr)} row pointers, {n} states, "
-            f"{len(J_low)} reference returns"
-        )
-    if (
-        indptr[0] != 0
-        or (np.diff(indptr) < 0).any()
-        or not indptr[-1] == len(indices) == len(data) == len(r_next)
-    ):
-        raise InputError(
-            "its transitions are inconsistent: the row pointers do not match the entries"
-        )
+    require(
+        n > 0 and len(indptr) > 1 and (len(indptr) - 1) % n == 0 and len(J_low) <= 1,
+        f"its arrays disagree: {len(indptr)} row pointers, {n} states, "
+        f"{len(J_low)} reference returns",
+    )
+    require(
+        indptr[0] == 0
+        and (np.diff(indptr) >= 0).all()
+        and indptr[-1] == len(indices) == len(data) == len(r_next),
+        "its transitions are inconsistent: the row pointers do not match the entries",
+    )
     starts_row = np.zeros(len(indices) + 1, dtype=bool)
     starts_row[indptr] = True
-    if ((indices < 0) | (indices >= n)).any() or (
-        (np.diff(indices) <= 0) & ~starts_row[1:-1]
-    ).any():
-        raise InputError(
-            f"its successors must be states from 0 to {n - 1}, in increasing order for each "
-            "state and action"
-        )
-    shape = (len(indptr) - 1, n)
+    require(
+        ((indices >= 0) & (indices < n)).all()
+        and ((np.diff(indices) > 0) | starts_row[1:-1]).all(),
+        f"its successors must be states from 0 to {n - 1}, in increasing order for each state and "
+        "action",
+    )
     P, r = (
-        sparse.csr_array((values.astype(np.float64), indices, indptr), shape=shape)
+        sparse.csr_array((values.astype(np.float64), indices, indptr), shape=(len(indptr) - 1, n))
         for values in (data, r_next)
     )
     return FiniteMDP(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -29,16 +29,18 @@ def read_transitions(P: Any) -> tuple[CSR, int, int]:
     """Any accepted form of P as CSR [S*A, S] with sorted, summed entries."""
     if sparse.issparse(P):
         rows, n_states = P.shape
-        if n_states == 0 or rows == 0 or rows % n_states:
-            raise InputError(
-                f"P is sparse of shape {P.shape}; it must be [S*A, S] with at least one state and "
-                "one action"
-            )
+        require(
+            n_states and rows and rows % n_states == 0,
+            f"P is sparse of shape {P.shape}; it must be [S*A, S] with at least one state and one "
+            "action",
+        )
         matrix = _as_csr(P, "P")
     else:
         dense = as_floats(P, "P")
-        if dense.ndim != 3 or dense.shape[0] != dense.shape[2] or 0 in dense.shape:
-            raise InputError(f"P has shape {dense.shape}; it must be [S, A, S], or sparse [S*A, S]")
+        require(
+            dense.ndim == 3 and dense.shape[0] == dense.shape[2] and 0 not in dense.shape,
+            f"P has shape {dense.shape}; it must be [S, A, S], or sparse [S*A, S]",
+        )
         n_states, rows = dense.shape[0], dense.shape[0] * dense.shape[1]
         matrix = sparse.csr_array(dense.reshape(rows, n_states))
     matrix.sum_duplicates()
@@ -62,9 +64,11 @@ def _as_csr(matrix: Any, field: str) -> CSR:
 def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, NDArray[np.bool_]]:
     """The terminal states in order, and as a mask [S]."""
     indices = as_floats(terminal, "terminal").ravel()
-    if (indices != np.floor(indices)).any() or ((indices < 0) | (indices >= n_states)).any():
-        bad = indices[(indices != np.floor(indices)) | (indices < 0) | (indices >= n_states)][0]
-        raise InputError(f"terminal contains {bad:g}; states are the integers 0 to {n_states - 1}")
+    bad = indices[(indices != np.floor(indices)) | (indices < 0) | (indices >= n_states)]
+    if len(bad):
+        raise InputError(
+            f"terminal contains {bad[0]:g}; states are the integers 0 to {n_states - 1}"
+        )
     mask = np.zeros(n_states, dtype=bool)
     mask[indices.astype(np.int64)] = True
     return np.flatnonzero(mask).astype(np.int64), mask
@@ -72,18 +76,17 @@ def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, NDArray[np.bool_]
 
 def read_p0(p0: ArrayLike | None, n_states: int, is_terminal: NDArray[np.bool_]) -> Floats:
     """The initial distribution [S]; state 0 by default."""
-    if p0 is None:
-        start = np.zeros(n_states)
-        start[0] = 1.0
-    else:
-        start = as_floats(p0, "p0").copy()
-    if start.shape != (n_states,):
-        raise InputError(f"p0 has shape {start.shape}; P has {n_states} states")
-    fine = np.isfinite(start).all() and (start >= 0).all()
-    if not (fine and abs(start.sum() - 1.0) <= ROW_SUM_TOLERANCE):
-        raise InputError("p0 is not a distribution: its entries must be non-negative and sum to 1")
-    if is_terminal[start > 0].all():
-        raise InputError("p0 starts in terminal states only: nothing is reachable")
+    start = np.eye(1, n_states)[0] if p0 is None else as_floats(p0, "p0").copy()
+    require(start.shape == (n_states,), f"p0 has shape {start.shape}; P has {n_states} states")
+    require(
+        np.isfinite(start).all()
+        and (start >= 0).all()
+        and abs(start.sum() - 1.0) <= ROW_SUM_TOLERANCE,
+        "p0 is not a distribution: its entries must be non-negative and sum to 1",
+    )
+    require(
+        not is_terminal[start > 0].all(), "p0 starts in terminal states only: nothing is reachable"
+    )
     return start
 
 
@@ -93,15 +96,12 @@ def read_model(
     """P without the terminal rows, the expected rewards [S, A], and the rewards per stored
     transition.
     """
-    n_states = P.shape[1]
     row_of = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    state_of = row_of // n_actions
-    keep = ~is_terminal[state_of]
+    keep = ~is_terminal[row_of // n_actions]
     bad = np.flatnonzero(keep & ~(np.isfinite(P.data) & (P.data >= 0)))
     if len(bad):
-        s, a = divmod(int(row_of[bad[0]]), n_actions)
         raise InputError(
-            f"P has the entry {P.data[bad[0]]} for state {s}, action {a}; "
+            f"P has the entry {P.data[bad[0]]} for {_pair(row_of[bad[0]], n_actions)}; "
             "probabilities are numbers in [0, 1]"
         )
     sums = np.bincount(row_of[keep], weights=P.data[keep], minlength=P.shape[0])
@@ -109,43 +109,43 @@ def read_model(
         (abs(sums - 1.0) > ROW_SUM_TOLERANCE) & ~np.repeat(is_terminal, n_actions)
     )
     if len(wrong):
-        s, a = divmod(int(wrong[0]), n_actions)
         raise InputError(
-            f"P does not sum to 1 for state {s}, action {a}: the row sums to {sums[wrong[0]]:.9g}"
+            f"P does not sum to 1 for {_pair(wrong[0], n_actions)}: "
+            f"the row sums to {sums[wrong[0]]:.9g}"
         )
     keep &= P.data > 0
     row_of, columns, data = row_of[keep], P.indices[keep], P.data[keep]
+    index_type = np.int32 if len(data) < 2**31 and P.shape[1] < 2**31 else np.int64
     counts = np.bincount(row_of, minlength=P.shape[0])
-    index_type = np.int32 if len(data) < 2**31 and n_states < 2**31 else np.int64
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index_type)
     reduced = sparse.csr_array((data, columns.astype(index_type), indptr), shape=P.shape)
     reduced.has_canonical_format = True
-    expected, per_transition = _read_rewards(r, reduced, row_of, is_terminal, n_actions)
-    return reduced, expected, per_transition
+    return reduced, *_read_rewards(r, reduced, row_of, n_actions)
 
 
-def _read_rewards(
-    r: Any, P: CSR, row_of: Ints, is_terminal: NDArray[np.bool_], n_actions: int
-) -> tuple[Floats, Floats]:
+def _pair(row: int, n_actions: int) -> str:
+    return "state {}, action {}".format(*divmod(int(row), n_actions))
+
+
+def _read_rewards(r: Any, P: CSR, row_of: Ints, n_actions: int) -> tuple[Floats, Floats]:
     n_states = P.shape[1]
     allowed = (
         f"[{n_states}, {n_actions}], [{n_states}, {n_actions}, {n_states}] "
         f"or sparse [{P.shape[0]}, {n_states}]"
     )
     if sparse.issparse(r):
-        if r.shape != P.shape:
-            raise InputError(f"r is sparse of shape {r.shape}; it must have shape {allowed}")
+        require(r.shape == P.shape, f"r is sparse of shape {r.shape}; it must have shape {allowed}")
         per_transition = np.asarray(_as_csr(r, "r")[row_of, P.indices]).ravel()
     else:
         dense = as_floats(r, "r")
-        if dense.shape == (n_states, n_actions):
-            per_transition = dense.reshape(-1)[row_of]
-        elif dense.shape == (n_states, n_actions, n_states):
-            per_transition = dense.reshape(P.shape)[row_of, P.indices]
-        else:
-            raise InputError(f"r has shape {dense.shape}; it must have shape {allowed}")
-    if not np.isfinite(per_transition).all():
-        s, a = divmod(int(row_of[np.flatnonzero(~np.isfinite(per_transition))[0]]), n_actions)
-        raise InputError(f"r is not a finite number for state {s}, action {a}")
+        require(
+            dense.shape in ((n_states, n_actions), (n_states, n_actions, n_states)),
+            f"r has shape {dense.shape}; it must have shape {allowed}",
+        )
+        by_row = dense.reshape(P.shape[0], -1)  # one column, or one per successor
+        per_transition = by_row[row_of, P.indices if dense.ndim == 3 else 0]
+    infinite = row_of[~np.isfinite(per_transition)]
+    if len(infinite):
+        raise InputError(f"r is not a finite number for {_pair(infinite[0], n_actions)}")
     expected: Any = np.bincount(row_of, weights=P.data * per_transition, minlength=P.shape[0])
     return expected.reshape(n_states, n_actions), np.ascontiguousarray(per_transition)

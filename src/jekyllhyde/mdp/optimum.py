@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jekyllhyde.errors import InputError, check_choice
-from jekyllhyde.jit import kernel
+from jekyllhyde.errors import InputError, check_choice, require
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT, Evaluation, evaluate
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.krylov import Sparse, sparse_of
+from jekyllhyde.mdp.linalg import Sparse
 
 METHODS = ("auto", "policy_iteration", "modified", "value_iteration")
 SWEEPS = 20
@@ -48,14 +48,11 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     """Solve `mdp`; see `FiniteMDP.optimal`."""
     check_choice(method, "method", METHODS)
     if method == "auto":
-        method = (
-            "modified" if mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0 else "policy_iteration"
-        )
+        large = mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0
+        method = "modified" if large else "policy_iteration"
     if method == "policy_iteration":
-        evaluation, chosen, iterations = _policy_iteration(mdp, mdp.uniform_policy())
-        return _describe(mdp, evaluation, chosen, iterations, "policy_iteration")
-    if mdp.gamma == 1.0:
-        raise InputError(f"method {method!r} needs gamma below 1; use 'policy_iteration'")
+        return _describe(mdp, *_policy_iteration(mdp, mdp.uniform_policy()), method)
+    require(mdp.gamma < 1.0, f"method {method!r} needs gamma below 1; use 'policy_iteration'")
     actions, sweeps = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
     evaluation, chosen, _ = _policy_iteration(mdp, _deterministic(mdp, actions))
     return _describe(mdp, evaluation, chosen, sweeps, method)
@@ -70,13 +67,11 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     )
     states = np.arange(mdp.n_states)
     for iteration in range(1, 10_000):
-        solver = (
-            "auto" if evaluation.solver == "iterative" else evaluation.solver
-        )  # where the iteration failed, never again
+        # where the iterative solver failed, never again
+        solver = "auto" if evaluation.solver == "iterative" else evaluation.solver
         evaluation = evaluate(mdp, _deterministic(mdp, actions), solver=solver, guess=evaluation.v)
-        q = evaluation.q
+        q, tolerance = evaluation.q, 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         best = np.argmax(q, axis=1)
-        tolerance = 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         better = q[states, best] > q[states, actions] + tolerance
         if not better.any():
             return evaluation, actions, iteration
@@ -98,11 +93,10 @@ def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
 def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]:
     # Value iteration with `partial_sweeps` cheap evaluation sweeps after each improvement (modified
     # policy iteration).
-    v = np.full(mdp.n_states, mdp.r.min() / (1.0 - mdp.gamma))
-    v[mdp.is_terminal] = 0.0
+    v = np.where(mdp.is_terminal, 0.0, mdp.r.min() / (1.0 - mdp.gamma))
     actions = np.zeros(mdp.n_states, dtype=np.int64)
     tolerance = 1e-9 * max(1.0, float(abs(mdp.r).max())) * (1.0 - mdp.gamma)
-    model = sparse_of(mdp.P, mdp.gamma)
+    model = Sparse(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.gamma)
     sweeps, change = 0, np.inf
     while change > tolerance:
         change = improve_sweep(model, mdp.r, v, actions)
@@ -117,35 +111,32 @@ def improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
     """One Gauss-Seidel sweep of v(s) <- max_a r + gamma P v, in place; returns the largest
     change.
     """
-    indptr, indices, data, gamma = model
-    n_states, n_actions = r.shape
     change = 0.0
-    for s in range(n_states):
+    for s in range(len(v)):
         best, best_action = -np.inf, 0
-        for a in range(n_actions):
-            row = s * n_actions + a
-            value = r[s, a]
-            for e in range(indptr[row], indptr[row + 1]):
-                value += gamma * data[e] * v[indices[e]]
+        for a in range(r.shape[1]):
+            value = _backup(model, r, v, s, a)
             if value > best:
                 best, best_action = value, a
         change = max(change, abs(best - v[s]))
-        v[s] = best
-        actions[s] = best_action
+        v[s], actions[s] = best, best_action
     return change
 
 
 @kernel
 def evaluate_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> None:
     """One Gauss-Seidel sweep of v(s) <- r + gamma P v under fixed actions, in place."""
-    indptr, indices, data, gamma = model
-    n_actions = r.shape[1]
     for s in range(len(v)):
-        row = s * n_actions + actions[s]
-        value = r[s, actions[s]]
-        for e in range(indptr[row], indptr[row + 1]):
-            value += gamma * data[e] * v[indices[e]]
-        v[s] = value
+        v[s] = _backup(model, r, v, s, actions[s])
+
+
+@phase
+def _backup(model: Sparse, r: Floats, v: Floats, s: int, a: int) -> float:
+    # r(s, a) + gamma sum_s' p(s'|s, a) v(s').
+    row, value = s * r.shape[1] + a, r[s, a]
+    for e in range(model.indptr[row], model.indptr[row + 1]):
+        value += model.gamma * model.data[e] * v[model.indices[e]]
+    return value
 
 
 def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
@@ -158,21 +149,17 @@ def _describe(
     mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str
 ) -> Optimum:
     v, q = evaluation.v, evaluation.q
-    tolerance = 1e-9 * max(1.0, float(abs(v).max()))
-    is_optimal = q >= v[:, None] - tolerance
-    second = np.where(is_optimal, -np.inf, q).max(axis=1)
-    gap = np.where(mdp.is_terminal, np.inf, v - second)
-    unique = bool((is_optimal.sum(axis=1) == 1)[~mdp.is_terminal].all())
-    residual = float(abs(q.max(axis=1) - v)[~mdp.is_terminal].max())
+    is_optimal = q >= v[:, None] - 1e-9 * max(1.0, float(abs(v).max()))
+    second, decides = np.where(is_optimal, -np.inf, q).max(axis=1), ~mdp.is_terminal
     return Optimum(
         v=v,
         q=q,
         J=evaluation.J,
         actions=actions,
         pi=_deterministic(mdp, actions),
-        gap=gap,
-        unique=unique,
+        gap=np.where(decides, v - second, np.inf),
+        unique=bool((is_optimal.sum(axis=1) == 1)[decides].all()),
         iterations=iterations,
-        residual=residual,
+        residual=float(abs(q.max(axis=1) - v)[decides].max()),
         method=method,
     )

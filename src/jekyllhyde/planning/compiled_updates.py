@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.elimination import (
     Model,
@@ -23,13 +23,11 @@ from jekyllhyde.mdp.elimination import (
     solve_transposed,
 )
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.parallel import interruptible
+from jekyllhyde.parallel import WORK, interruptible
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.job import Job, Outcome, Progress, Recorder
+from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, Recorder
 from jekyllhyde.planning.updates import Tables, is_direct, theta_of, update
 from jekyllhyde.simplex import ONE, ZERO
-
-WORK = 200_000_000  # operations between two returns to Python, which alone notices an interrupt
 
 
 class Mixture(NamedTuple):
@@ -73,7 +71,6 @@ def advance(
     infinite at t.
     """
     d, weights, _, _ = visits
-    step = tables.step
     for t in range(len(eta)):
         J[t] = evaluate(model, structure, gamma, tables, visits)
         if J[t] > J_stop:
@@ -81,8 +78,8 @@ def advance(
         if not choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
             return -1 - t
         for s in range(len(d)):
-            step[s] = eta[t] * d[s]
-            weights[s] += step[s]
+            tables.step[s] = eta[t] * d[s]
+            weights[s] += tables.step[s]
         update(rule, tables)
     return len(eta)
 
@@ -149,17 +146,27 @@ def choose_density(
     return True
 
 
-def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
+def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     """All updates of a job, in stretches that end at the times to record."""
     mdp, density = job.mdp, job.density
     assert isinstance(density, Density)
     structure, model = mdp.elimination
-    tables, visits = initial_state(job, structure.order)
-    mixture = Mixture(density.gamma, density.count_terminal, density.off[structure.order])
-    unfold = Unfolding(job, structure.order, tables, visits)
+    order = structure.order
+    n, pi = len(order), job.pi0[order]
+    tables = Tables(
+        theta=theta_of(job.rule, pi).ravel(),
+        pi=pi.ravel(),
+        q=np.empty(pi.size),
+        v=np.empty(n),
+        step=np.empty(n),
+        work=np.empty(pi.size),
+    )
+    visits = Visits(np.empty(n), np.zeros(n), np.empty(n * n), np.empty(n))
+    unfold = partial(_unfold, job, order, tables._asdict() | visits._asdict())
+    mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
     problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
-    cost = operations(structure, model)
-    call = advance if cost < 5 * WORK else partial(interruptible, advance)
+    cost = _operations(structure, model)
+    call = partial(interruptible, advance, long=cost >= 5 * WORK)
     J = np.empty(job.updates + 1)
     stops = sorted({*range(0, job.updates, 1 + WORK // cost), *recorder.times, job.updates})
     for t, end in zip(stops, [*stops[1:], job.updates], strict=True):
@@ -175,57 +182,34 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
         if made < end - t:
             J = J[: t + made + 1]
             break
-    return Outcome(J, **unfold(("theta", "pi", "weights")), solver="compiled")
+    return recorder.conclude(J, **unfold(("theta", "pi", "weights")), solver="compiled")
 
 
-def initial_state(job: Job, order: Ints) -> tuple[Tables, Visits]:
-    """Where a run begins, on the decision states in elimination order."""
-    n, pi = len(order), job.pi0[order]
-    tables = Tables(
-        theta=theta_of(job.rule, pi).ravel(),
-        pi=pi.ravel(),
-        q=np.empty(pi.size),
-        v=np.empty(n),
-        step=np.empty(n),
-        work=np.empty(pi.size),
-    )
-    return tables, Visits(np.empty(n), np.zeros(n), np.empty(n * n), np.empty(n))
-
-
-def operations(structure: Structure, model: Model) -> int:
-    """About how many operations one update takes: two eliminations, and passes over the tables."""
+def _operations(structure: Structure, model: Model) -> int:
+    # About how many one update takes: two eliminations, and passes over the tables.
     n = len(model.p0)
     elimination = np.diff(structure.pointer) @ (structure.last.astype(np.int64) - np.arange(n))
     return 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
 
 
-class Unfolding:
-    """Arrays by name, from decision states in elimination order to all states."""
-
-    def __init__(self, job: Job, order: Ints, tables: Tables, visits: Visits) -> None:
-        n_states, n_actions = job.mdp.n_states, job.mdp.n_actions
-        self.order = order
-        arrays = tables._asdict() | visits._asdict()
-        self.rows = {name: arrays[name] for name in ("v", "d", "weights")}
-        self.rows |= {name: arrays[name].reshape(-1, n_actions) for name in ("theta", "pi", "q")}
-        self.rest = {
-            name: np.zeros((n_states, *rows.shape[1:])) for name, rows in self.rows.items()
-        }
-        self.rest["pi"][:] = 1.0 / n_actions
-        if is_direct(job.rule):
-            self.rest["theta"][:] = 1.0 / n_actions
-
-    def __call__(self, names: Iterable[str]) -> dict[str, Floats]:
-        """Copies of these arrays."""
-        unfolded = {name: self.rest[name].copy() for name in names}
-        for name, array in unfolded.items():
-            array[self.order] = self.rows[name]
-        return unfolded
+def _unfold(
+    job: Job, order: Ints, arrays: dict[str, Floats], names: Iterable[str]
+) -> dict[str, Floats]:
+    # Copies of these arrays, from decision states in elimination order to all states.
+    n_states, n_actions = job.mdp.n_states, job.mdp.n_actions
+    unfolded = {}
+    for name in names:
+        by_state = name in ("v", "d", "weights")
+        rows = arrays[name] if by_state else arrays[name].reshape(-1, n_actions)
+        is_policy = name == "pi" or (name == "theta" and is_direct(job.rule))
+        unfolded[name] = np.full((n_states, *rows.shape[1:]), 1.0 / n_actions if is_policy else 0.0)
+        unfolded[name][order] = rows
+    return unfolded
 
 
 def _require_finite(made: int, t: int, mdp: FiniteMDP) -> None:
-    if made < 0:
-        raise InputError(
-            f"{mdp.name}: the undiscounted density is infinite before update {t - 1 - made}, "
-            "the policy may never reach a terminal state"
-        )
+    require(
+        made >= 0,
+        f"{mdp.name}: the undiscounted density is infinite before update {t - 1 - made}, "
+        "the policy may never reach a terminal state",
+    )

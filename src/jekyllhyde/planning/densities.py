@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError, check_choice
+from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.evaluation import Evaluation
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, as_floats
 from jekyllhyde.references import is_reference, load
@@ -45,14 +45,6 @@ class Density:
     off: Floats
     count_terminal: bool
 
-    def on_policy(
-        self, mdp: FiniteMDP, evaluation: Evaluation, guess: Floats | None
-    ) -> tuple[Floats, Floats]:
-        """The normalized on-policy part [S], and the raw density to start the next solve from."""
-        raw = evaluation.density(self.gamma, guess)
-        counted = raw if self.count_terminal else np.where(mdp.is_terminal, 0.0, raw)
-        return counted / counted.sum(), raw
-
 
 # the discount g of the on-policy part (the MDP's own where it is None), and o_t where it is fixed
 DENSITIES: dict[str, tuple[float | None, float | None]] = {
@@ -70,45 +62,44 @@ def resolve(
     schedule = None if o is None else probability(o, "o")
     if isinstance(density, str) and is_reference(density):
         density = load("density", density)
-    if isinstance(density, str):
+    elif isinstance(density, str):
         check_choice(density, "density", DENSITIES)
     mixes = isinstance(density, str) and density == "mixture"
-    if schedule is not None and not mixes:
-        whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"
-        raise InputError(f'o is given, but {whose} does not take it; use density "mixture"')
+    whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"
+    require(
+        mixes or schedule is None,
+        f'o is given, but {whose} does not take it; use density "mixture"',
+    )
     if callable(density):
         return density
     if not isinstance(density, str):
         return Density("array", mdp.gamma, Schedule(1.0), check_density(density, mdp), True)
-    if schedule is None and mixes:
-        raise InputError(
-            'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like '
-            '"10/sqrt(t)"'
-        )
-    gamma, fixed = DENSITIES[density]
+    require(
+        schedule is not None or not mixes,
+        'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like '
+        '"10/sqrt(t)"',
+    )
+    (gamma, fixed), decides = DENSITIES[density], ~mdp.is_terminal
     return Density(
         name=density,
         gamma=mdp.gamma if gamma is None else gamma,
         o=schedule or Schedule(fixed or 0.0),
-        off=_uniform(mdp, convention),
+        off=np.full_like(mdp.p0, 1.0 / mdp.n_states)
+        if convention == "paper"
+        else decides / decides.sum(),
         count_terminal=convention == "published",
     )
-
-
-def _uniform(mdp: FiniteMDP, convention: str) -> Floats:
-    if convention == "paper":
-        return np.full(mdp.n_states, 1.0 / mdp.n_states)
-    decides = ~mdp.is_terminal
-    return decides / decides.sum()
 
 
 def check_density(d: NDArray[np.float64], mdp: FiniteMDP) -> Floats:
     """`d` as a non-negative float array [S]."""
     array = as_floats(d, "density").copy()
-    if array.shape != (mdp.n_states,):
-        raise InputError(
-            f"density has shape {array.shape}; it must be [{mdp.n_states}], one weight per state"
-        )
-    if not (np.isfinite(array).all() and (array >= 0).all()):
-        raise InputError("density has an entry that is negative or not finite")
+    require(
+        array.shape == (mdp.n_states,),
+        f"density has shape {array.shape}; it must be [{mdp.n_states}], one weight per state",
+    )
+    require(
+        np.isfinite(array).all() and (array >= 0).all(),
+        "density has an entry that is negative or not finite",
+    )
     return array

@@ -15,21 +15,20 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.parallel import Stopped, run_all
 from jekyllhyde.planning.compiled_updates import compiled_loop
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
-from jekyllhyde.planning.job import (
+from jekyllhyde.planning.plan_run import (
     Job,
-    Outcome,
+    PlanRun,
     Progress,
     Recorder,
     Times,
     broadcast,
     make_job,
 )
-from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import Tables, compiles, theta_of, update, update_tables
 from jekyllhyde.schedule import ScheduleLike
 
@@ -127,56 +126,30 @@ def plan(
         "convention": convention,
         "engine": engine,
     }
+    progress = progress or (lambda count: None)
     if isinstance(mdp, FiniteMDP):
-        return _run(make_job(mdp, density, o, eta, lam, **common), progress or _ignore)
-    if not isinstance(mdp, Sequence) or not all(isinstance(each, FiniteMDP) for each in mdp):
-        raise InputError(f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them")
-    varied = broadcast({"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam})
-    jobs = [make_job(**fields, **common) for fields in varied]
+        return _run(make_job(mdp, density, o, eta, lam, **common), progress)
+    require(
+        isinstance(mdp, Sequence) and all(isinstance(each, FiniteMDP) for each in mdp),
+        f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them",
+    )
+    fields = {"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam}
+    jobs = [make_job(**varied, **common) for varied in broadcast(fields)]
     stop = threading.Event()
 
     def report(count: int) -> None:
         if stop.is_set():
             raise Stopped
-        (progress or _ignore)(count)
+        progress(count)
 
     return run_all(lambda job: _run(job, report), jobs, threads, stop)
 
 
-def _ignore(count: int) -> None:
-    """Progress that nobody asked for."""
-
-
 def _run(job: Job, progress: Progress) -> PlanRun:
-    recorder = Recorder(job)
-    loop = compiled_loop if job.compiled else reference_loop
-    J, theta, pi, weights, solver = loop(job, recorder, progress)
-    if not np.isfinite(J).all():
-        t = int(np.flatnonzero(~np.isfinite(J))[0])
-        raise InputError(
-            f"{job.mdp.name}: the return is not finite after update {t}; eta = {job.eta} is too "
-            "large for these values"
-        )
-    return PlanRun(
-        mdp=job.mdp,
-        J=J,
-        pi=pi,
-        theta=theta,
-        weights=weights,
-        updates=len(J) - 1,
-        cap=job.updates,
-        target=job.target,
-        censored=job.target is not None and not J[-1] > job.J_stop,
-        t=np.array(recorder.taken, dtype=np.int64),
-        records={name: np.array(kept) for name, kept in recorder.kept.items()},
-        settings=job.settings,
-        solver=solver,
-        density=job.density,
-        eta=job.eta,
-    )
+    return (compiled_loop if job.compiled else reference_loop)(job, Recorder(job), progress)
 
 
-def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
+def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     """Evaluate, choose d_t, update: one line each. Iterative solves start from the last update's
     solution.
     """
@@ -198,11 +171,11 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
         if not isinstance(density, Density):
             d = check_density(density(t, mdp, pi.copy(), evaluation), mdp)
         else:
-            o = min(1.0, density.o(t + 1))
-            d = density.off
+            o, d = min(1.0, density.o(t + 1)), density.off
             if o < 1.0:
-                on, raw = density.on_policy(mdp, evaluation, raw)
-                d = o * density.off + (1.0 - o) * on
+                raw = evaluation.density(density.gamma, raw)
+                on = raw if density.count_terminal else np.where(mdp.is_terminal, 0.0, raw)
+                d = o * density.off + (1.0 - o) * (on / on.sum())
         d = np.where(mdp.is_terminal, 0.0, d)
         if t in recorder.times:
             recorder.take(t, v=v, q=evaluation.q, d=d, pi=pi, theta=theta, weights=weights)
@@ -212,4 +185,4 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> Outcome:
         weights += step
         apply(job.rule, Tables(flat_theta, flat_pi, evaluation.q.ravel(), v, step, work))
         progress(1)
-    return Outcome(np.array(J), theta, pi, weights, evaluation.solver)
+    return recorder.conclude(np.array(J), theta, pi, weights, evaluation.solver)

@@ -1,14 +1,156 @@
-"""What a run of exact policy updates leaves behind."""
+"""One run of exact policy updates: its settings after validation, what it records, its outcome."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.planning.densities import Density, DensityFunction
-from jekyllhyde.schedule import Schedule
+from jekyllhyde.errors import InputError, check_choice, check_count, check_number, require
+from jekyllhyde.mdp.domains import CONVENTIONS
+from jekyllhyde.mdp.evaluation import DENSE_LIMIT
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats
+from jekyllhyde.planning.densities import Density, DensityFunction, resolve
+from jekyllhyde.planning.updates import compiles, make_rule
+from jekyllhyde.schedule import Schedule, parse, positive
+
+RECORDABLE = ("v", "q", "d", "pi", "theta")
+ENGINES = ("auto", "compiled", "reference")
+RECORD_LIMIT = 8 * 2**30
+
+Times = Iterable[int] | Literal["all"]
+Progress = Callable[[int], None]
+
+
+def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
+    """One dict per run from fields that are lists of one common length, lists of length 1, or
+    single values.
+    """
+    lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
+    count = max(lengths.values())
+    for name, length in lengths.items():
+        require(
+            length in (1, count) and length > 0,
+            f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
+            "values, or one",
+        )
+    columns = [
+        value * (count // len(value)) if isinstance(value, list) else [value] * count
+        for value in fields.values()
+    ]
+    return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run after validation."""
+
+    mdp: FiniteMDP
+    rule: Any
+    density: Density | DensityFunction
+    eta: Schedule
+    updates: int
+    target: float | None
+    J_stop: float
+    record: tuple[str, ...]
+    record_at: Ints
+    pi0: Floats
+    compiled: bool
+    settings: dict[str, Any]
+
+
+def make_job(
+    mdp: FiniteMDP,
+    density: Any,
+    o: Any,
+    eta: Any,
+    lam: float,
+    *,
+    parametrization: Any,
+    updates: int,
+    target: float | None,
+    record: Sequence[str],
+    record_at: Times,
+    pi0: ArrayLike | None,
+    convention: str,
+    engine: str,
+) -> Job:
+    """Check every setting of one run; see `plan` for what they mean."""
+    check_choice(convention, "convention", CONVENTIONS)
+    updates = check_count(updates, "updates", 0)
+    rule, name = make_rule(parametrization, lam, convention)
+    if target is not None:
+        target = check_number(target, "target", "a normalized return, usually in (0, 1)")
+        mdp.normalize(0.0)  # refuses an MDP on which the normalized return is undefined
+    record = (record,) if isinstance(record, str) else tuple(record)
+    for quantity in record:
+        check_choice(quantity, "record", RECORDABLE)
+    resolved = resolve(density, mdp, o, convention)
+    step_size = positive(eta, "eta")
+    return Job(
+        mdp=mdp,
+        rule=rule,
+        density=resolved,
+        eta=step_size,
+        J_stop=np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low),
+        record=record,
+        record_at=_times(record, record_at if record else (), updates, mdp),
+        updates=updates,
+        target=target,
+        compiled=_is_compiled(engine, mdp, resolved, rule),
+        pi0=mdp.uniform_policy() if pi0 is None else mdp.check_policy(pi0),
+        settings={
+            "mdp": mdp.name,
+            "parametrization": name,
+            "density": getattr(resolved, "name", getattr(resolved, "__name__", "own")),
+            "o": None if o is None else str(parse(o, "o")),
+            "eta": str(step_size),
+            "lam": float(getattr(rule, "lam", lam)),
+            "updates": updates,
+            "target": target,
+            "convention": convention,
+        },
+    )
+
+
+def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
+    # Whether the run goes through the compiled loop; refuses what that loop cannot do.
+    check_choice(engine, "engine", ENGINES)
+    obstacles = {
+        "takes the built-in densities and arrays; a callable density needs 'reference'": (
+            not isinstance(density, Density)
+        ),
+        "needs gamma below 1, it does not check that a policy ends; use 'reference'": (
+            mdp.gamma == 1.0
+        ),
+        "cannot compile this rule; use 'reference'": not compiles(rule),
+    }
+    obstacle = next((obstacle for obstacle, stands in obstacles.items() if stands), None)
+    require(engine != "compiled" or obstacle is None, f"engine 'compiled' {obstacle}")
+    wanted = engine == "compiled" or (engine == "auto" and mdp.n_states <= DENSE_LIMIT)
+    return wanted and obstacle is None
+
+
+def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
+    if isinstance(record_at, str):
+        check_choice(record_at, "record_at", ["all"])
+        times: Sequence[int] | Ints = range(updates + 1)
+    else:
+        given = as_floats(list(record_at), "record_at").ravel()
+        wrong = given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))]
+        if len(wrong):
+            raise InputError(
+                f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}"
+            )
+        times = np.unique(given.astype(np.int64))
+    size = 8 * len(times) * mdp.n_states * (1 + len(record) * mdp.n_actions)
+    require(
+        size <= RECORD_LIMIT,
+        f"recording {len(times)} times would take up to {size / 2**30:.0f} GiB; "
+        "give fewer times in record_at",
+    )
+    return np.array(times)
 
 
 @dataclass(frozen=True)
@@ -56,8 +198,54 @@ class PlanRun:
 
     def record(self, name: str) -> Floats:
         """A recorded quantity; its first axis is `t`."""
-        if name not in self.records:
-            raise InputError(
-                f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])"
-            )
+        require(
+            name in self.records,
+            f"{name!r} was not recorded; ask for it with plan(..., record=[{name!r}])",
+        )
         return self.records[name]
+
+
+class Recorder:
+    """Collects what a run asks to record, when it asks, for the `PlanRun` at the end."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.times = {int(t) for t in job.record_at}
+        self.taken: list[int] = []
+        self.kept: dict[str, list[Floats]] = (
+            {name: [] for name in (*job.record, "weights")} if job.record else {}
+        )
+
+    def take(self, t: int, **arrays: Floats) -> None:
+        """Copy the arrays that were asked for."""
+        self.taken.append(t)
+        for name, kept in self.kept.items():
+            kept.append(arrays[name].copy())
+
+    def conclude(
+        self, J: Floats, theta: Floats, pi: Floats, weights: Floats, solver: str
+    ) -> PlanRun:
+        """The outcome of the run, once its returns are known to be finite."""
+        job, infinite = self.job, np.flatnonzero(~np.isfinite(J))
+        if len(infinite):
+            raise InputError(
+                f"{job.mdp.name}: the return is not finite after update {infinite[0]}; "
+                f"eta = {job.eta} is too large for these values"
+            )
+        return PlanRun(
+            mdp=job.mdp,
+            J=J,
+            pi=pi,
+            theta=theta,
+            weights=weights,
+            updates=len(J) - 1,
+            cap=job.updates,
+            target=job.target,
+            censored=job.target is not None and not J[-1] > job.J_stop,
+            t=np.array(self.taken, dtype=np.int64),
+            records={name: np.array(kept) for name, kept in self.kept.items()},
+            settings=job.settings,
+            solver=solver,
+            density=job.density,
+            eta=job.eta,
+        )

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core.errors import NumbaError
 
-from jekyllhyde.errors import InputError, check_number
+from jekyllhyde.errors import check_number, require
 from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.registry import Choices
 from jekyllhyde.simplex import ONE, ZERO, Floats, Place, exponentials, project_in_place
@@ -42,19 +42,13 @@ class Tables(NamedTuple):
 
 @PARAMETRIZATIONS.register
 class Direct(NamedTuple):
-    """theta is pi: a step along q, projected on the simplex."""
-
-    @property
-    def direct(self) -> bool:
-        """Whether theta starts as pi."""
-        return True
+    """theta is pi, the same array: a step along q, projected on the simplex."""
 
     def update(self, tables: Tables) -> None:
-        """One update of all rows; theta and pi are the same array."""
         _, pi, q, _, step, work = tables
         width = Place(len(pi) // len(step))
         for s in range(len(step)):
-            weight, row = step[s], Place(s) * width
+            row, weight = Place(s) * width, step[s]
             if weight != 0.0:
                 for i in range(row, row + width):
                     pi[i] += weight * q[i]
@@ -69,11 +63,8 @@ class Softmax(NamedTuple):
     centred: bool = False
 
     def update(self, tables: Tables) -> None:
-        """One update of all rows.
-
-        Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is
-        unchanged. The exponentials of all rows are taken at once.
-        """
+        # Each row of theta is shifted so that its maximum is 0: it never overflows, and pi is
+        # unchanged. The exponentials of all rows are taken at once.
         theta, pi, q, v, step, work = tables
         width = Place(len(pi) // len(step))
         for s in range(len(step)):
@@ -105,7 +96,6 @@ class ByRows(NamedTuple):
     rule: Any
 
     def update(self, tables: Tables) -> None:
-        """One update of all rows."""
         theta, pi, q, _, step, _ = tables
         width = Place(len(pi) // len(step))
         for s in range(len(step)):
@@ -139,18 +129,18 @@ def update_tables(rule: Any, tables: Tables) -> None:
 def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, str]:
     """The rule with its settings, and how it is written down."""
     record = PARAMETRIZATIONS.make(parametrization)
-    if not (hasattr(record, "update") or hasattr(record, "improve_row")):
-        raise InputError(
-            f"parametrization is {record!r}; a rule of your own has a method improve_row"
-        )
+    require(
+        hasattr(record, "update") or hasattr(record, "improve_row"),
+        f"parametrization is {record!r}; a rule of your own has a method improve_row",
+    )
     name, fields = PARAMETRIZATIONS.spell(record), getattr(record, "_fields", ())
     lam = check_number(lam, "lam", "an entropy weight of at least 0", least=0.0)
+    require(
+        lam == 0.0 or "lam" in fields,
+        f'lam is given, but the {name} parametrization has no entropy term; use "softmax"',
+    )
     if "lam" in fields:
         record = record._replace(lam=lam or float(record.lam))
-    elif lam > 0:
-        raise InputError(
-            f'lam is given, but the {name} parametrization has no entropy term; use "softmax"'
-        )
     if "centred" in fields and convention == "paper":
         record = record._replace(centred=True)
     return record if hasattr(record, "update") else ByRows(record), name
@@ -158,7 +148,7 @@ def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, s
 
 def is_direct(rule: Any) -> bool:
     """Whether theta is the policy itself, not its logarithm."""
-    return getattr(rule.rule if isinstance(rule, ByRows) else rule, "direct", False)
+    return isinstance(rule, Direct) or getattr(getattr(rule, "rule", rule), "direct", False)
 
 
 def compiles(rule: Any) -> bool:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from jekyllhyde.agent import Agent, Episodes, Progress
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.schedule import ScheduleLike
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, predict
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
@@ -27,10 +26,12 @@ class TabularAgent(Agent):
     def __init__(self, env: Any = None, *, seed: int = 0, **settings: Any) -> None:
         self.settings = self.settings_type(**settings)
         self.seed = check_count(seed, "seed", 0)
-        self.env = None if env is None else make_environment(env)
-        self.episodes = Episodes()
+        self.env, self.episodes = None, Episodes()
         self._learner: EnvironmentLearner | None = None
-        if self.env is not None:
+        if env is not None:
+            from jekyllhyde.mdp.gym_import import make_environment  # settings alone need no Gymnasium
+
+            self.env = make_environment(env)
             self._learner = EnvironmentLearner.for_env(self.settings, self.seed, self.env)
 
     def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:

@@ -15,11 +15,18 @@ from jekyllhyde.theory.conditions import (
     weight_growth,
 )
 from jekyllhyde.theory.counterexample import Counterexample, counterexample, one_state
-from jekyllhyde.theory.lemma import ProjectionLemma, projection_lemma
 from jekyllhyde.theory.nonasymptotic import NonAsymptotic, nonasymptotic, nonasymptotic_step
 from jekyllhyde.theory.run_checks import RECORD, Check, check, table
-from jekyllhyde.theory.softmax import SoftmaxRate, softmax_rate
-from jekyllhyde.theory.theorems import HittingTime, Monotonicity, hitting_time, monotonicity
+from jekyllhyde.theory.theorems import (
+    HittingTime,
+    Monotonicity,
+    ProjectionLemma,
+    SoftmaxRate,
+    hitting_time,
+    monotonicity,
+    projection_lemma,
+    softmax_rate,
+)
 
 __all__ = [
     "RECORD",

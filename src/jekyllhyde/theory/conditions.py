@@ -22,23 +22,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError, check_choice
+from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.optimum import Optimum
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.planning.updates import PARAMETRIZATIONS
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.theory.graph import Mask, optimal_actions, support
 
+Mask = NDArray[np.bool_]
 MARGIN = 0.1  # how far from 0 (or from 1) a measured exponent must be before it counts
 
 
 def some_records(run: PlanRun, name: str) -> Floats:
     """A recorded quantity [n, ...] with n of at least 1."""
     recorded = run.record(name)
-    if len(recorded) == 0:
-        raise InputError(f"{name!r} was recorded at no time; give plan some times in record_at")
+    require(len(recorded), f"{name!r} was recorded at no time; give plan some times in record_at")
     return recorded
 
 
@@ -73,8 +74,8 @@ class Uniqueness:
 def uniqueness(mdp: FiniteMDP) -> Uniqueness:
     """Count the optimal actions of every state that decides."""
     counts = optimal_actions(mdp.optimal()).sum(axis=1)[~mdp.is_terminal]
-    enough = (counts == 1) | (counts == mdp.n_actions)
-    return Uniqueness(counts=counts, unique=bool((counts == 1).all()), enough=bool(enough.all()))
+    single, harmless = counts == 1, counts == mdp.n_actions
+    return Uniqueness(counts, bool(single.all()), enough=bool((single | harmless).all()))
 
 
 @dataclass(frozen=True)
@@ -190,3 +191,39 @@ def density_range(run: PlanRun) -> DensityRange:
         with np.errstate(divide="ignore"):
             trend = float(np.log(d[-1].min() / d[half].min()) / math.log(run.t[-1] / run.t[half]))
     return DensityRange(float(d.min()), float(d.max()), False, trend)
+
+
+def optimal_actions(optimum: Optimum) -> Mask:
+    """The actions with q_star(s, a) = v_star(s), as a mask [S, A]; all at terminal states."""
+    return np.less(optimum.v[:, None] - optimum.q, optimum.gap[:, None])
+
+
+def edges(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> tuple[Ints, Ints]:
+    """The pairs (s, s') with gamma p(s' | s, a) > 0 for one of the `actions` [S, A] (any by
+    default), as two arrays.
+    """
+    if gamma == 0.0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    row = np.repeat(np.arange(mdp.n_states * mdp.n_actions), np.diff(mdp.P.indptr))
+    keep = slice(None) if actions is None else actions.ravel()[row]
+    return (row // mdp.n_actions)[keep], mdp.P.indices[keep].astype(np.int64)
+
+
+def carry_maximum(values: Floats, source: Ints, target: Ints) -> Floats:
+    """For each state, the largest of `values` [..., S] over itself and the states from which a path
+    leads to it.
+    """
+    result = values.copy()
+    while True:
+        before = result.copy()
+        np.maximum.at(result.T, target, before.T[source])
+        if np.array_equal(result, before):
+            return result
+
+
+def support(mdp: FiniteMDP, gamma: float, actions: Mask | None = None) -> Mask:
+    """The states where d_{pi,gamma} is positive for some pi that uses these actions [S]; all
+    actions by default.
+    """
+    start = (mdp.p0 > 0).astype(np.float64)
+    return np.greater(carry_maximum(start, *edges(mdp, gamma, actions)), 0)

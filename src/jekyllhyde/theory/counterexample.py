@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import zeta
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.planning.plan import plan
 from jekyllhyde.planning.plan_run import PlanRun
@@ -65,26 +65,23 @@ def counterexample(
     r2 is the adversarial reward by default with the direct parametrization, 0.5 with softmax.
     """
     schedule = positive(eta, "eta")
-    if schedule.function is not None or schedule.alpha <= 1.0:
-        raise InputError(
-            f'eta is {schedule}; the counterexample takes a summable one, "c/t^alpha" with alpha '
-            "above 1"
-        )
-    if not 0.0 < start < 1.0:
-        raise InputError(f"start is {start:g}; it must lie in (0, 1)")
+    require(
+        schedule.function is None and schedule.alpha > 1.0,
+        f'eta is {schedule}; the counterexample takes a summable one, "c/t^alpha" with alpha above '
+        "1",
+    )
+    require(0.0 < start < 1.0, f"start is {start:g}; it must lie in (0, 1)")
     m = schedule.c * float(zeta(schedule.alpha))
     direct = parametrization == "direct"
     worse = r2 if r2 is not None else 1.0 - (1.0 - start) / m if direct else 0.5
-    if not worse < 1.0:
-        raise InputError(f"r2 is {worse:g}; it must be below 1")
-    pi0 = [[start, 1.0 - start], [0.5, 0.5]]
+    require(worse < 1.0, f"r2 is {worse:g}; it must be below 1")
     run = plan(
         one_state(worse),
         parametrization=parametrization,
         density=np.array([1.0, 0.0]),
         eta=schedule,
         updates=updates,
-        pi0=pi0,
+        pi0=[[start, 1.0 - start], [0.5, 0.5]],
     )
     if direct:
         printed = proved = max(0.0, (1.0 - start) - m * (1.0 - worse) / 2.0) * (1.0 - worse)

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import density_range, least_start, some_records, uniqueness
-from jekyllhyde.theory.theorems import require
+from jekyllhyde.theory.theorems import require_run
 
 
 def nonasymptotic_step(mdp: FiniteMDP, d_top: float) -> float:
@@ -57,28 +57,24 @@ def nonasymptotic(run: PlanRun) -> NonAsymptotic:
     """The bound on a softmax run that meets the conditions; needs v and pi recorded, and d where C7
     is not certified.
     """
-    require(run, "softmax", "the bound for every t")
+    this = "the bound for every t"
+    require_run(run, "softmax", this)
     mdp, optimum, decides = run.mdp, run.mdp.optimal(), ~run.mdp.is_terminal
-    if not least_start(mdp) > 0:
-        raise InputError("the bound for every t needs A2: p0 is 0 in some state")
-    if not uniqueness(mdp).unique:
-        raise InputError("the bound for every t needs A8: the optimal policy is not unique")
-    if mdp.r[decides].min() < 0 or mdp.r[decides].max() > 1:
-        raise InputError("the bound for every t takes rewards in [0, 1]; rescale r")
-    if mdp.gamma == 1.0:
-        raise InputError("gamma is 1; the bound for every t takes one below 1")
+    require(least_start(mdp) > 0, f"{this} needs A2: p0 is 0 in some state")
+    require(uniqueness(mdp).unique, f"{this} needs A8: the optimal policy is not unique")
+    rewards = mdp.r[decides]
+    require(rewards.min() >= 0 and rewards.max() <= 1, f"{this} takes rewards in [0, 1]; rescale r")
+    require(mdp.gamma < 1.0, f"gamma is 1; {this} takes one below 1")
     d = density_range(run)
-    if not d.d_bot > 0:
-        raise InputError("the bound for every t needs C7: d_t(s) is 0 somewhere")
+    require(d.d_bot > 0, f"{this} needs C7: d_t(s) is 0 somewhere")
     step = nonasymptotic_step(mdp, d.d_top)
-    if not run.eta.constant or run.eta.c > step * (1 + 1e-9):
-        raise InputError(
-            f"eta is {run.eta}; the bound for every t takes a constant of at most {step:.6g}"
-        )
+    require(
+        run.eta.constant and run.eta.c <= step * (1 + 1e-9),
+        f"eta is {run.eta}; {this} takes a constant of at most {step:.6g}",
+    )
 
     pi = some_records(run, "pi")[:, decides]
-    chosen = pi[:, np.arange(pi.shape[1]), optimum.actions[decides]]
-    C = float(1.0 / chosen.min() ** 2)
+    C = float(1.0 / pi[:, np.arange(pi.shape[1]), optimum.actions[decides]].min() ** 2)
     mismatch = float((mdp.density(optimum.pi)[decides] / mdp.p0[decides]).max())
     constant = (
         2.0
@@ -87,18 +83,16 @@ def nonasymptotic(run: PlanRun) -> NonAsymptotic:
         * mismatch**2
         / (run.eta.c * (1 - mdp.gamma) * d.d_bot * least_start(mdp))
     )
-    loose = constant / (1.0 - mdp.gamma) ** 3
+    loose, delta = constant / (1.0 - mdp.gamma) ** 3, float(optimum.gap.min())
     later = run.t >= 1
-    t = run.t[later]
-    delta = float(optimum.gap.min())
     return NonAsymptotic(
         step=step,
         eta=run.eta.c,
         C=C,
         t0=2.0 * loose / delta,
         t0_derived=2.0 * constant / delta,
-        t=t,
+        t=run.t[later],
         gap=(optimum.v - run.record("v")[later]).max(axis=1),
-        derived=constant / t,
-        printed=loose / t,
+        derived=constant / run.t[later],
+        printed=loose / run.t[later],
     )

@@ -8,23 +8,28 @@ from typing import Literal
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.theory.conditions import (
     MARGIN,
     Growth,
+    Mask,
     density_range,
     learning_rate,
     least_start,
     uniqueness,
     weight_growth,
 )
-from jekyllhyde.theory.graph import Mask
 from jekyllhyde.theory.nonasymptotic import nonasymptotic
-from jekyllhyde.theory.softmax import softmax_rate
-from jekyllhyde.theory.theorems import ROUNDING, hitting_time, monotonicity, require
+from jekyllhyde.theory.theorems import (
+    ROUNDING,
+    hitting_time,
+    monotonicity,
+    require_run,
+    softmax_rate,
+)
 
 RECORD = ("v", "q", "pi", "d")
 Verdict = Literal["holds", "fails", "open", "n/a"]
@@ -104,19 +109,25 @@ def _yes(holds: bool) -> Verdict:
 def _start(run: PlanRun) -> Check:
     least = least_start(run.mdp)
     missing = int((run.mdp.p0[~run.mdp.is_terminal] == 0).sum())
-    sentence = (
+    return Check(
+        "A2",
+        _yes(least > 0),
+        "certified",
         f"the least p0 is {least:.3g}"
         if missing == 0
-        else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states"
+        else f"p0 is 0 in {missing} of {(~run.mdp.is_terminal).sum()} states",
+        {"p0_min": least},
     )
-    return Check("A2", _yes(least > 0), "certified", sentence, {"p0_min": least})
 
 
 def _learning_rate(run: PlanRun) -> Check:
     rate = learning_rate(run.settings["parametrization"], run.mdp.gamma, run.mdp.n_actions)
-    same = run.eta.constant and bool(np.isclose(run.eta.c, rate))
     return Check(
-        "C3", _yes(same), "certified", f"eta is {run.eta}; C3 asks for {rate:.3g}", {"rate": rate}
+        "C3",
+        _yes(run.eta.constant and bool(np.isclose(run.eta.c, rate))),
+        "certified",
+        f"eta is {run.eta}; C3 asks for {rate:.3g}",
+        {"rate": rate},
     )
 
 
@@ -128,11 +139,11 @@ def _weights(
     numbers = {"least_average": float(growth.average[states].min())}
     verdicts, exponent = certain[states], growth.exponent[states]
     dry, count = int((verdicts == -1).sum()), len(verdicts)
-    said = f"the weights of {dry} of {count} states cannot {word}"
     if dry:
+        said = f"the weights of {dry} of {count} states cannot {word}"
         return Check(name, "fails", "certified", said, numbers)
-    said = f"the schedules make the weights of all {count} states {word}"
     if (verdicts == 1).all():
+        said = f"the schedules make the weights of all {count} states {word}"
         return Check(name, "holds", "certified", said, numbers)
     numbers["least_exponent"] = least = float(exponent[verdicts == 0].min())
     if np.isnan(least):
@@ -164,44 +175,52 @@ def _uniqueness(run: PlanRun) -> Check:
     optimum = uniqueness(run.mdp)
     ties, gap = float((optimum.counts > 1).sum()), float(run.mdp.optimal().gap.min())
     harmless = "; harmless, every action there is optimal" if optimum.enough else ""
-    said = (
+    return Check(
+        "A8",
+        _yes(optimum.unique),
+        "certified",
         f"one optimal action per state, least gap {gap:.3g}"
         if optimum.unique
-        else f"several optimal actions in {_states(ties)}{harmless}"
+        else f"several optimal actions in {_states(ties)}{harmless}",
+        {"ties": ties, "least_gap": gap},
     )
-    return Check("A8", _yes(optimum.unique), "certified", said, {"ties": ties, "least_gap": gap})
 
 
 def _monotone(run: PlanRun) -> Check:
-    require(run, run.settings["parametrization"], "Theorem 1")
+    require_run(run, run.settings["parametrization"], "Theorem 1")
     change = monotonicity(run)
     numbers = {"decrease_v": change.decrease_v, "decrease_q": change.decrease_q}
-    decrease = f"a decrease of {max(numbers.values()):.2g} after t = {change.t}"
-    said = "no decrease beyond rounding" if change.holds else decrease
-    return Check("Theorem 1", _yes(change.holds), "measured", said, numbers)
+    return Check(
+        "Theorem 1",
+        _yes(change.holds),
+        "measured",
+        "no decrease beyond rounding"
+        if change.holds
+        else f"a decrease of {max(numbers.values()):.2g} after t = {change.t}",
+        numbers,
+    )
 
 
 def _hitting(run: PlanRun) -> Check:
     hit = hitting_time(run)
     times = {"t": hit.t, "t0": hit.t0, "ceiling": hit.ceiling}
     numbers = {name: float(t) for name, t in times.items() if t is not None}
-    if hit.t is None:
-        said = f"q_star is not hit, the gap is {hit.gap[-1]:.3g}"
-        return Check(
-            "Theorem 3", "fails" if hit.ceiling is not None else "open", "measured", said, numbers
-        )
     by = "" if hit.ceiling is None else f"; the proof promises it by t = {hit.ceiling}"
-    holds = hit.ceiling is None or hit.t <= hit.ceiling
-    said = f"q_t = q_star from t = {hit.t} on{by}"
-    return Check("Theorem 3", _yes(holds), "measured", said, numbers)
+    said = (
+        f"q_star is not hit, the gap is {hit.gap[-1]:.3g}"
+        if hit.t is None
+        else f"q_t = q_star from t = {hit.t} on{by}"
+    )
+    late = hit.ceiling is not None and (hit.t is None or hit.t > hit.ceiling)
+    verdict: Verdict = "fails" if late else "open" if hit.t is None else "holds"
+    return Check("Theorem 3", verdict, "measured", said, numbers)
 
 
 def _rate(run: PlanRun) -> list[Check]:
     rate = softmax_rate(run)
-    if len(rate.t) == 0:
-        raise InputError(
-            "this run has no record after t_0, where Theorem 4 begins; make more updates"
-        )
+    require(
+        len(rate.t), "this run has no record after t_0, where Theorem 4 begins; make more updates"
+    )
     proved, linear = rate.excess(rate.bound), rate.excess(rate.linear)
     policy = rate.excess(rate.policy_bound, rate.policy_gap)
     per_state = rate.excess_printed
@@ -242,20 +261,30 @@ def _rate(run: PlanRun) -> list[Check]:
 def _every_t(run: PlanRun) -> Check:
     bound = nonasymptotic(run)
     excess = float((bound.gap / bound.derived).max())
-    said = f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {bound.t0:.2g}"
-    numbers = {"excess": excess, "t0": bound.t0, "C": bound.C}
-    return Check("Bound under A2", _yes(excess <= 1), "measured", said, numbers)
+    return Check(
+        "Bound under A2",
+        _yes(excess <= 1),
+        "measured",
+        f"the gap is at most {excess:.2g} of the bound; the corollary's t_0 is {bound.t0:.2g}",
+        {"excess": excess, "t0": bound.t0, "C": bound.C},
+    )
 
 
 def _frozen(run: PlanRun) -> Check:
     # The theorems are about real numbers: a softmax policy can become too sure for its next step to
     # change theta at all.
-    require(run, "softmax", "freezing")
+    require_run(run, "softmax", "freezing")
     evaluation = run.mdp.evaluate(run.pi)
     better = evaluation.adv > ROUNDING * float(abs(evaluation.q).max())
     d_top = max(1.0, float(run.density.off.max())) if isinstance(run.density, Density) else 1.0
     moves = run.theta + run.eta(run.updates + 1) * d_top * run.pi * evaluation.adv != run.theta
     frozen = int((better.any(axis=1) & ~(better & moves).any(axis=1) & ~run.mdp.is_terminal).sum())
-    lost = f"{_states(frozen)} would still improve, but the next step is lost to rounding"
-    said = lost if frozen else "no improvement is lost to rounding"
-    return Check("Exact arithmetic", _yes(frozen == 0), "measured", said, {"states": float(frozen)})
+    return Check(
+        "Exact arithmetic",
+        _yes(frozen == 0),
+        "measured",
+        f"{_states(frozen)} would still improve, but the next step is lost to rounding"
+        if frozen
+        else "no improvement is lost to rounding",
+        {"states": float(frozen)},
+    )

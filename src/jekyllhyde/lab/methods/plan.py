@@ -12,8 +12,8 @@ from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.lab.typed import Count, check_settings
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.planning.job import make_job
 from jekyllhyde.planning.plan import plan
+from jekyllhyde.planning.plan_run import make_job
 
 
 class PlanSettings(msgspec.Struct, frozen=True):
