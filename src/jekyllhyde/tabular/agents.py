@@ -29,7 +29,8 @@ class TabularAgent(Agent):
         self.env, self.episodes = None, Episodes()
         self._learner: EnvironmentLearner | None = None
         if env is not None:
-            from jekyllhyde.mdp.gym_import import make_environment  # settings alone need no Gymnasium
+            # settings alone need no Gymnasium
+            from jekyllhyde.mdp.gym_import import make_environment
 
             self.env = make_environment(env)
             self._learner = EnvironmentLearner.for_env(self.settings, self.seed, self.env)
