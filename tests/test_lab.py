@@ -15,11 +15,10 @@ import pytest
 import jekyllhyde as jh
 from jekyllhyde.cli import main
 from jekyllhyde.lab import engine
-from jekyllhyde.lab.draw import styles
+from jekyllhyde.lab.draw import styles, write_panel
 from jekyllhyde.lab.figures import PANELS, in_small
 from jekyllhyde.lab.figures.drawings import DRAWINGS
 from jekyllhyde.lab.panel import judge, panel_of, read
-from jekyllhyde.lab.panel_files import write_panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 

@@ -75,8 +75,8 @@ class Figure:
 
     def _make(self, panel: Panel, folder: Path) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.draw import write_panel
         from jekyllhyde.lab.panel import judge, read
-        from jekyllhyde.lab.panel_files import write_panel
 
         start = time.perf_counter()
         store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)

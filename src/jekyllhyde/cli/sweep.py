@@ -30,8 +30,8 @@ class Sweep:
 
     def run(self) -> int:
         """Compute what the store lacks, draw, and print the points."""
+        from jekyllhyde.lab.draw import write_panel
         from jekyllhyde.lab.panel import panel_of, read
-        from jekyllhyde.lab.panel_files import write_panel
         from jekyllhyde.lab.spec import Experiment
 
         experiment = Experiment.from_toml(self.file)

@@ -16,7 +16,7 @@ from typing import Any
 from jekyllhyde.errors import InputError, need
 from jekyllhyde.lab.engine import Done, Status, Task, execute
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.store_part import first_line
+from jekyllhyde.lab.store_files import first_line
 from jekyllhyde.parallel import count_threads
 
 RETRIES = 10  # of a task whose worker is lost; one that kills every worker must end some time

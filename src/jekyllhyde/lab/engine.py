@@ -33,7 +33,6 @@ class Task:
 
     @property
     def runs(self) -> int:
-        """How many."""
         return sum(len(runs) for _, runs in self.blocks)
 
 

@@ -10,14 +10,16 @@ from functools import cache
 
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.store_part import Held
+from jekyllhyde.lab.store_files import Held
 
 MAKER = ("version", "commit", "machine", "python")
 
 
 @dataclass
 class Tally:
-    """Runs, how many of them failed, the seconds that they took, and when they were stored."""
+    """Runs, how many of them failed, the seconds that they took, and when they were stored; `days`
+    are the first and the last.
+    """
 
     runs: int = 0
     failed: int = 0
@@ -25,7 +27,7 @@ class Tally:
     times: set[str] = field(default_factory=set, repr=False)
 
     def add(self, stretch: Held, seconds: float, time: str) -> None:
-        """Count a stretch of runs of so many seconds each."""
+        # Runs of so many seconds each.
         runs = stretch.last - stretch.first
         self.runs += runs
         self.failed += stretch.failed
@@ -34,7 +36,6 @@ class Tally:
 
     @property
     def days(self) -> str:
-        """The first and the last day."""
         first, last = min(self.times, default="")[:10], max(self.times, default="")[:10]
         return first if first == last else f"{first} to {last}"
 

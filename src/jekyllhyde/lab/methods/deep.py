@@ -30,9 +30,12 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     from jekyllhyde.deep.configurations import configure, describe
 
     chosen, options = _chosen(settings)
-    agent, name = chosen["agent"], chosen["config"]
-    configs = [configure(agent, name, level=level, **options) for level in (1, 2)]
-    values = repr([describe(config) for config in configs])
+    values = repr(
+        [
+            describe(configure(chosen["agent"], chosen["config"], level=level, **options))
+            for level in (1, 2)
+        ]
+    )
     return references.described(chosen | options) | {
         "values": hashlib.sha256(values.encode()).hexdigest()[:12]  # what the name stands for today
     }
@@ -90,7 +93,7 @@ DEEP = Method(
     whole=True,
     extra="deep",
     small=lambda kind: 0.04,
-    small_series=1,  # networks take long to compile
+    small_series=(1, 2),  # networks take long to compile
     columns=dict.fromkeys(("end", "steps"), contract.COUNT)
     | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
 )
