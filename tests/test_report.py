@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from jekyllhyde import errors
-from jekyllhyde.cli.report import Report
+from jekyllhyde.cli.figure import Report
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine, html_page
 from jekyllhyde.lab.figures import PANELS

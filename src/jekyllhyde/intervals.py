@@ -161,8 +161,8 @@ def probability_of_improvement(
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
     n, k = len(np.asarray(flags)), int(np.sum(flags))
-    lo = 0.0 if k == 0 else float(stats.beta.ppf(LEVELS[0], k, n - k + 1))
-    hi = 1.0 if k == n else float(stats.beta.ppf(LEVELS[1], k + 1, n - k))
+    lo = 0.0 if k == 0 else stats.beta.ppf(LEVELS[0], k, n - k + 1)
+    hi = 1.0 if k == n else stats.beta.ppf(LEVELS[1], k + 1, n - k)
     return np.asarray(k / n), np.asarray(lo), np.asarray(hi)
 
 

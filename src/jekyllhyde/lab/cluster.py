@@ -71,16 +71,16 @@ def _store(folder: str, made: int) -> Store:
 
 def _failed(ray: Any, reference: Any, task: Task) -> int:
     # How many runs of a task failed; the error of a task that did.
-    lost = ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError
+    failure = ray.exceptions
     try:
         return int(ray.get(reference)[1])
-    except ray.exceptions.RayTaskError as error:
+    except failure.RayTaskError as error:
         raise error.cause from None
-    except (*lost, ray.exceptions.ObjectLostError) as error:
-        more = ", ..." if len(task.blocks) > 3 else ""
-        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + more
+    except (failure.WorkerCrashedError, failure.NodeDiedError, failure.ObjectLostError) as error:
+        cells = [cell.id for cell, _ in task.blocks[:3]] + ["..."] * (len(task.blocks) > 3)
         raise InputError(
-            f"{RETRIES + 1} workers were lost with the same task ({cells}): {first_line(error)}"
+            f"{RETRIES + 1} workers were lost with the same task ({', '.join(cells)}): "
+            f"{first_line(error)}"
         ) from None
 
 
