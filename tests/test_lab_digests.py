@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from jekyllhyde.lab.cell_settings import stored
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.settings_text import stored
 
 STORED = json.loads((Path(__file__).parent / "digests-0.1.json").read_text())
 EXPERIMENTS = {panel.experiment.name: panel.experiment for panel in PANELS.values()}

@@ -18,10 +18,10 @@ from jekyllhyde import errors
 from jekyllhyde.cli.figure import Report
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine, html_page
+from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.html_page import provenance
 from jekyllhyde.lab.panel import Curves, judge, panel_of
-from jekyllhyde.lab.provenance import provenance
-from jekyllhyde.lab.settings_text import slug
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels

@@ -49,7 +49,7 @@ class StoreCommand:
             name = held.id.split("/")[0]
             row = rows.setdefault(name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0})
             row["cells"] += held.cell not in cells
-            row["runs"] += held.last - held.first
+            row["runs"] += held.runs
             row["failed"] += held.failed
             cells.add(held.cell)
         table = [rows[name] for name in sorted(rows)]

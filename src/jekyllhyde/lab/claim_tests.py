@@ -9,6 +9,7 @@ names, {x[0.5]} for the point of the axis that is nearest to 0.5, {first} and {l
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from jekyllhyde.lab.estimates import (
     runs_of,
     step,
 )
-from jekyllhyde.lab.panel import Claim, Curves, Outcome
+from jekyllhyde.lab.panel import Claim, Outcome
+from jekyllhyde.lab.panel import Curves as Curves  # noqa: PLC0414 (what a measure takes)
 from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, verdict
 
 Tags = tuple[str, ...]
@@ -38,22 +40,21 @@ EVERY, FIRST_ONLY, LAST_ONLY = slice(None), slice(1), slice(-1, None)
 
 def claims(horizon: int, *rows: Row) -> tuple[Claim, ...]:
     # Claims about runs of `horizon` updates or trajectories; shorter runs cannot decide them.
-    return tuple(Claim(id, text, _test(horizon, join(*rest))) for id, text, *rest in rows)
+    return tuple(
+        Claim(id, text, partial(_outcome, horizon, join(*measures))) for id, text, *measures in rows
+    )
 
 
-def _test(horizon: int, measure: Measure) -> Callable[[Curves], Outcome]:
-    def test(curves: Curves) -> Outcome:
-        try:
-            runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
-            estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
-            parts, text = measure(curves)
-            count, of = parts.count(None), f"{len(parts)} parts hold halfway"
-            why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
-            return verdict(*parts), text + (f"; {count} of {why}" if count else "")
-        except Untestable as reason:
-            return "not testable", str(reason)
-
-    return test
+def _outcome(horizon: int, measure: Measure, curves: Curves) -> Outcome:
+    try:
+        runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
+        estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
+        parts, text = measure(curves)
+        count, of = parts.count(None), f"{len(parts)} parts hold halfway"
+        why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
+        return verdict(*parts), text + (f"; {count} of {why}" if count else "")
+    except Untestable as reason:
+        return "not testable", str(reason)
 
 
 # Measures.

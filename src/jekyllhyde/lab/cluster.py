@@ -33,7 +33,6 @@ def run_on_ray(
     ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-        place = str(folder.resolve())
         waiting = iter(tasks)
         pending: dict[Any, Task] = {}
         try:
@@ -42,7 +41,7 @@ def run_on_ray(
                 # On a cluster of others, no more than asked for.
                 room = workers if workers and address else QUEUED * cores
                 for task in itertools.islice(waiting, max(0, room - len(pending))):
-                    pending[remote.remote(task, place)] = task
+                    pending[remote.remote(task, str(folder.resolve()))] = task
                 if not pending:
                     break
                 ready, _ = ray.wait(list(pending), num_returns=1, timeout=0.5)

@@ -62,7 +62,6 @@ _KNOWN = {
     "pg-nu0.1": (BLACK, "dash"),
     "pg-nu0.01": (BLACK, "dot"),
 }
-MOST_POINTS = 1000
 
 
 class Style(NamedTuple):
@@ -103,11 +102,11 @@ def note(curves: Curves) -> str:
     return f"{curves.runs} runs{lost}" + (", 95 % intervals" if curves.runs > 1 else "")
 
 
-def draw(curves: Curves, *paths: Path) -> None:
-    """Write the panel to `paths`, by their endings; a time panel has its cap marked."""
+def draw(curves: Curves, *paths: str | Path) -> None:
+    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
     panel = curves.panel
     figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
-    shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).astype(int))
+    shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
     x = curves.x[shown]
     for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
         axes.plot(
@@ -133,7 +132,7 @@ def draw(curves: Curves, *paths: Path) -> None:
             )
     if panel.logx:
         axes.set_xscale("log")
-    if panel.kind == "time":
+    if panel.kind == "time":  # with the cap marked
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
         axes.annotate(
@@ -156,7 +155,7 @@ def draw(curves: Curves, *paths: Path) -> None:
     axes.set_title(f"{panel.name}   {panel.title}   ({note(curves)})", fontsize="small", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    save_figure(figure, *paths)
+    save_figure(figure, *map(Path, paths))
 
 
 def write_panel(
@@ -168,14 +167,14 @@ def write_panel(
     endings = (".png", ".pdf", ".csv", *([] if claims is None else [".claims.json"]))
     paths = [folder / f"{curves.panel.name}{ending}" for ending in endings]
     draw(curves, *paths[:2])
-    write_text(paths[2], csv_text(curves))
+    write_text(paths[2], _csv_text(curves))
     if claims is not None:
         write_json(paths[3], claims)
     return paths
 
 
-def csv_text(curves: Curves) -> str:
-    """The plotted curves, one row per series and x."""
+def _csv_text(curves: Curves) -> str:
+    # The plotted curves, one row per series and x.
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(["series", "x", "y", "lo", "hi"])

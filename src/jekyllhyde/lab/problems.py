@@ -10,8 +10,7 @@ import numpy as np
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab.settings_text import PLAIN, stored
-from jekyllhyde.lab.typed import check_names, check_type, hints_of
+from jekyllhyde.lab.cell_settings import PLAIN, check_names, check_type, hints_of, stored
 from jekyllhyde.mdp.domains import DOMAINS, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.problem import find_problem
@@ -26,8 +25,8 @@ def domain_name(name: str) -> str:
     return name if domain is None else domain.name
 
 
-def domain_maker(name: str) -> Callable[..., FiniteMDP] | None:
-    """The function that makes a domain, one of the package or "file.py:name"; None for others."""
+def _maker(name: str) -> Callable[..., FiniteMDP] | None:
+    # The function that makes a domain, one of the package or "file.py:name"; None for others.
     return getattr(known_domain(name), "make", None)
 
 
@@ -35,7 +34,7 @@ def domain_options(name: str) -> dict[str, Any]:
     """The options of a domain with their defaults; one with a seed is random: a new MDP for every
     run. Of any other problem, the discount.
     """
-    maker = domain_maker(name)
+    maker = _maker(name)
     return {"gamma": None} if maker is None else _defaults(maker)
 
 
@@ -58,7 +57,7 @@ def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
     """Name and options with every default written out, files by their content; all checked."""
     name = domain_name(problem["name"])
     given = {key: value for key, value in problem.items() if key != "name"}
-    maker = domain_maker(name)
+    maker = _maker(name)
     if maker is None:
         content = references.file_digest(Path(name)) if Path(name).is_file() else None
         described = {"name": Path(name).name if content else name, **given, "content": content}

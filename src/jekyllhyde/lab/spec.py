@@ -33,10 +33,19 @@ from msgspec import Meta
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
+from jekyllhyde.lab.cell_settings import (
+    MOST,
+    Count,
+    axis,
+    canonical,
+    check_names,
+    check_type,
+    hints_of,
+    short,
+    slug,
+)
 from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
-from jekyllhyde.lab.settings_text import MOST, axis, canonical, short, slug
-from jekyllhyde.lab.typed import Count, check_names, check_type, hints_of
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
 NAME = r"^[\w.+-]+$"

@@ -36,8 +36,8 @@ import pyarrow.parquet as pq
 
 from jekyllhyde import __version__, files
 from jekyllhyde.errors import InputError
+from jekyllhyde.lab.cell_settings import canonical
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.settings_text import canonical
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
@@ -71,6 +71,10 @@ class Held:
     first: int
     last: int
     failed: int
+
+    @property
+    def runs(self) -> int:
+        return self.last - self.first
 
 
 def store_error(folder: Path, reason: str) -> InputError:

@@ -5,12 +5,12 @@ completed by them: problem and settings with every default written out, as the d
 from functools import lru_cache
 from typing import Any
 
+from jekyllhyde.lab.cell_settings import PLAIN, canonical
 from jekyllhyde.lab.methods.contract import Method, Settings
 from jekyllhyde.lab.methods.deep import DEEP
 from jekyllhyde.lab.methods.learn import LEARN
 from jekyllhyde.lab.methods.plan import PLAN
 from jekyllhyde.lab.problems import complete_problem, domain_name, example
-from jekyllhyde.lab.settings_text import PLAIN, canonical
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.registry import Registry
 

@@ -9,10 +9,10 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import find_agent
 from jekyllhyde.errors import need
+from jekyllhyde.lab.cell_settings import Count, check_settings
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import domain_name
-from jekyllhyde.lab.typed import Count, check_settings
 from jekyllhyde.mdp.finite import FiniteMDP
 
 

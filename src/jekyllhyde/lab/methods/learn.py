@@ -11,11 +11,17 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
 from jekyllhyde.errors import InputError, check_number
+from jekyllhyde.lab.cell_settings import (
+    Count,
+    check_names,
+    check_settings,
+    check_type,
+    hints_of,
+    stored,
+)
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.settings_text import stored
-from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type, hints_of
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
 

@@ -6,11 +6,10 @@ import msgspec
 from msgspec.structs import asdict
 
 from jekyllhyde import references
+from jekyllhyde.lab.cell_settings import Count, check_settings, stored
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.settings_text import stored
-from jekyllhyde.lab.typed import Count, check_settings
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.job import make_job
 from jekyllhyde.planning.plan import plan
