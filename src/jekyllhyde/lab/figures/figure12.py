@@ -7,7 +7,6 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
-    Curves,
     Measured,
     best_about,
     compare,
@@ -31,6 +30,7 @@ from jekyllhyde.lab.estimates import (
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
+from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, above, below, much_above, much_below
 
 DEFAULT, BEST = 0.1, 0.025
