@@ -250,14 +250,6 @@ class Experiment:
                 vary[name] = [values[i] for i in kept]
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
 
-    def in_small(self, kind: str) -> Experiment:
-        """The experiment in small, for tests of a panel of this kind: two short runs at three
-        points of each axis.
-        """
-        method = METHODS[self.method]
-        shorter = self.scaled(runs=min(2, self.runs), points=3, length=method.small(kind))
-        return replace(shorter, series=self.series[slice(*method.small_series)])
-
     @classmethod
     def from_toml(cls, path: str | Path) -> Experiment:
         """Read a file; an error names the file, the field and what is allowed."""

@@ -46,8 +46,6 @@ class Method:
     xlabel : the axis along a run, if it is not the unit.
     exact : nothing is random but the problem.  whole : the runs of a cell are made in one call.
     extra : what must be installed beside the core.
-    small : (kind of panel) -> the length for tests, as a share.  small_series : the slice of the
-        series that tests run.
 
     `work` is how many units a run makes, at most; `estimate` about how many seconds it takes, and
     what it counts at least; `run_block` gives the rows of some runs, with the reason where one
@@ -67,8 +65,6 @@ class Method:
     exact: bool = False
     whole: bool = False
     extra: str | None = None
-    small: Callable[[str], float] = lambda kind: 0.005
-    small_series: tuple[int | None, int | None] = (None, None)
 
     def work(self, settings: Settings) -> int:
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))

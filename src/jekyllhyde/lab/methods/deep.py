@@ -92,8 +92,6 @@ DEEP = Method(
     xlabel="training episodes",
     whole=True,
     extra="deep",
-    small=lambda kind: 0.04,
-    small_series=(1, 2),  # networks take long to compile
     columns=dict.fromkeys(("end", "steps"), contract.COUNT)
     | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
 )

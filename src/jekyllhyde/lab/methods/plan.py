@@ -66,5 +66,4 @@ PLAN = Method(
         1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
     ),
     exact=True,
-    small=lambda kind: 1.0 if kind == "time" else 0.005,  # times need their length, and are quick
 )
