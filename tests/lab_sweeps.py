@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from jekyllhyde import files
-from jekyllhyde.lab import engine, store_part
+from jekyllhyde.lab import engine, store_files
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -122,7 +122,7 @@ def die_at(step: int) -> None:
         (Path, "replace"),
         (Path, "unlink"),
         (files, "sync_folder"),
-        (store_part, "encode"),
+        (store_files, "encode"),
         (Store, "_list"),
         (Store, "_locked"),
         (Store, "refresh"),
@@ -146,7 +146,7 @@ def main() -> None:
             METHODS[cell.method].run_block(
                 cell.problem, cell.settings, cell.stream, range(1), lambda count: None
             )
-    store_part.machine()
+    store_files.machine()
     print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()

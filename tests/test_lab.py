@@ -15,11 +15,10 @@ import pytest
 import jekyllhyde as jh
 from jekyllhyde.cli import main
 from jekyllhyde.lab import engine
-from jekyllhyde.lab.draw import styles
-from jekyllhyde.lab.figures import PANELS, in_small
+from jekyllhyde.lab.draw import styles, write_panel
+from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.figures.drawings import DRAWINGS
-from jekyllhyde.lab.panel import judge, panel_of, read
-from jekyllhyde.lab.panel_files import write_panel
+from jekyllhyde.lab.panel import Panel, judge, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
@@ -30,6 +29,22 @@ PROTOCOL = """2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a
 
 QUICK = [name for name, panel in PANELS.items() if panel.method.extra is None]
 DEEP = [name for name in PANELS if name not in QUICK]
+
+
+def in_small(panel: Panel) -> Panel:
+    """The panel with two runs of a two-hundredth of the length at three points of each axis.
+
+    Exact times need their length, and are quick; networks take long to compile, so there is only
+    one of the deep agents.
+    """
+    method = panel.experiment.method
+    length = 1.0 if method == "plan" and panel.kind == "time" else 0.005
+    experiment = panel.experiment.scaled(
+        runs=min(2, panel.experiment.runs), points=3, length=0.04 if method == "deep" else length
+    )
+    if method == "deep":
+        experiment = replace(experiment, series=experiment.series[1:2])
+    return replace(panel, experiment=experiment)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jekyllhyde.lab import digests
+from jekyllhyde.lab.cell_settings import stored
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.methods import METHODS
 
@@ -27,6 +27,6 @@ def test_digests_are_those_of_version_0_1(name: str) -> None:
 
 def test_a_new_option_counts_only_where_it_is_not_at_its_default() -> None:
     defaults = {"n_states": 10, "beta": 0.95, "wind": 0.0}
-    assert digests.stored("chain", defaults, defaults) == {"n_states": 10, "beta": 0.95}
-    assert digests.stored("chain", defaults | {"wind": 0.5}, defaults)["wind"] == 0.5
-    assert digests.stored("mine", defaults, defaults) == defaults
+    assert stored("chain", defaults, defaults) == {"n_states": 10, "beta": 0.95}
+    assert stored("chain", defaults | {"wind": 0.5}, defaults)["wind"] == 0.5
+    assert stored("mine", defaults, defaults) == defaults

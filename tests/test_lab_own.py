@@ -22,6 +22,7 @@ from jekyllhyde.lab.panel import panel_of, read
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.parallel import count_threads
 
 OWN = """
 import numpy as np
@@ -320,3 +321,12 @@ def test_choices_that_do_not_fit(tmp_path: Path, old: str, new: str, message: st
     (tmp_path / "sweep.toml").write_text(SWEEP.replace(old, new))
     with pytest.raises(InputError, match=message):
         Experiment.from_toml(tmp_path / "sweep.toml")
+
+
+@pytest.mark.parametrize("command", ["figure", "sweep"])
+def test_help_shows_the_values_in_force(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "None" not in text
+    assert f"--workers INT Tasks at a time. (default: {count_threads(None)}, one per core)" in text

@@ -16,6 +16,7 @@ import pytest
 
 from jekyllhyde import errors
 from jekyllhyde.errors import InputError
+from jekyllhyde.lab import cluster as ours
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -138,12 +139,11 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"there is no store|cannot be listed|cannot be written to"
     ):
-        for _ in engine._start(
+        for _ in ours.run_on_ray(
             engine.tasks_of([small()], lost),
-            lost,
-            "ray",
-            1,
+            lost.folder,
             cluster.address,
+            1,
             engine.Status(1, 1, 1.0),
         ):
             pass
@@ -153,8 +153,6 @@ def test_failed_runs_and_errors_come_back(cluster: Any, tmp_path: Path) -> None:
 def test_a_task_that_kills_its_workers_ends(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jekyllhyde.lab import cluster as ours
-
     monkeypatch.setattr(ours, "RETRIES", 1)
     own = tmp_path / "own.py"
     own.write_text("import os\ndef density(t, mdp, pi, evaluation):\n    os.kill(os.getpid(), 9)\n")
@@ -170,6 +168,7 @@ def test_a_task_that_kills_its_workers_ends(
 INTERRUPTED = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+from jekyllhyde.lab import cluster as ours
 from jekyllhyde.lab import engine
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store

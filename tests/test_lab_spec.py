@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 import jekyllhyde as jh
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab.completion import complete
+from jekyllhyde.lab.cell_settings import MOST, axis, canonical, slug
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import complete_problem, problem_for_run
-from jekyllhyde.lab.settings_text import MOST, axis, canonical, slug
 from jekyllhyde.lab.spec import Cell, Experiment
 from lab_sweeps import planned, small
 

@@ -26,11 +26,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import engine, store_part
+from jekyllhyde.lab import engine, store_files
 from jekyllhyde.lab.spec import Cell
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.store_folder import ABANDONED
-from jekyllhyde.lab.store_part import Held, stretches
+from jekyllhyde.lab.store_files import ABANDONED, Held, stretches
 from lab_sweeps import expected, held, planned, rows, small
 
 EXPERIMENT = small(4)
@@ -275,7 +274,7 @@ def test_an_index_lost_while_stores_are_open_is_begun_anew(store: Store) -> None
 def test_the_index_spares_looking_into_parts(
     filled: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_part, "read_about", lambda path: pytest.fail("looked into a part"))
+    monkeypatch.setattr(store_files, "read_about", lambda path: pytest.fail("looked into a part"))
     assert Store.open(filled.folder).missing(CELLS[0].digest, 4) == []
 
 
@@ -340,7 +339,7 @@ def test_a_flipped_bit_in_the_data_is_never_read_as_a_number(filled: Store) -> N
         Store.open(filled.folder).table([cell.digest for cell in CELLS])
 
 
-SCHEMA_NAMES = store_part.SCHEMA.names
+SCHEMA_NAMES = store_files.SCHEMA.names
 
 
 def test_set_aside_parts_are_computed_again(filled: Store) -> None:
@@ -382,7 +381,7 @@ def test_a_part_that_cannot_be_opened_is_not_taken_for_damaged(
         raise OSError(errno.EMFILE, "Too many open files")
 
     (filled.folder / "index.jsonl").unlink()
-    monkeypatch.setattr(store_part, "read_about", refuse)
+    monkeypatch.setattr(store_files, "read_about", refuse)
     with pytest.raises(InputError, match=r"cannot be read .*Too many open files"):
         Store.open(filled.folder, create=True)
 

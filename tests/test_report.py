@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from jekyllhyde import errors
-from jekyllhyde.cli.report import Report
+from jekyllhyde.cli.figure import Report
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import charts, engine, html_page
+from jekyllhyde.lab import engine, html_page
+from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.html_page import provenance
 from jekyllhyde.lab.panel import Curves, judge, panel_of
-from jekyllhyde.lab.provenance import provenance
-from jekyllhyde.lab.settings_text import slug
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
@@ -170,7 +170,7 @@ def test_same_store_same_file(tmp_path: Path, mixed: Made, html: str) -> None:
 
 def test_chart_of_times(mixed: Made) -> None:
     curves = mixed[1][2]
-    chart = charts.chart(curves)
+    chart = html_page.chart(curves)
     assert chart["words"] == ["0.5", "10/t", "1"]
     assert chart["x"] == [0, 1, 2]
     assert chart["cap"] == 300
@@ -184,7 +184,7 @@ def test_chart_of_times(mixed: Made) -> None:
 
 
 def test_chart_of_an_exact_panel_has_no_intervals(mixed: Made) -> None:
-    chart = charts.chart(mixed[1][0])
+    chart = html_page.chart(mixed[1][0])
     assert chart["exact"]
     assert chart["words"] is None
     assert all("lo" not in one and "hi" not in one for one in chart["series"])
@@ -192,13 +192,13 @@ def test_chart_of_an_exact_panel_has_no_intervals(mixed: Made) -> None:
 
 
 def test_chart_of_curves_has_no_cap(mixed: Made) -> None:
-    chart = charts.chart(mixed[1][1])
+    chart = html_page.chart(mixed[1][1])
     assert chart["cap"] is None
     assert all("median" not in one and len(one["lo"]) == len(chart["x"]) for one in chart["series"])
 
 
 def test_rounding() -> None:
-    assert charts.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [
+    assert html_page.rounded([0.123456789, 150000.0, 123456.7, np.nan, np.inf, 0.0]) == [
         0.12346,
         150000,
         123460,
@@ -206,27 +206,27 @@ def test_rounding() -> None:
         None,
         0,
     ]
-    assert json.dumps(charts.rounded([150000.0, 0.5])) == "[150000, 0.5]"
+    assert json.dumps(html_page.rounded([150000.0, 0.5])) == "[150000, 0.5]"
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
 def test_points_that_are_drawn_lie_close(logarithmic: bool) -> None:
     x = np.arange(1.0, 100_001.0)
-    shown = x[charts.visible(x, logarithmic)]
-    assert len(shown) <= charts.MOST_POINTS
+    shown = x[html_page.visible(x, logarithmic)]
+    assert len(shown) <= html_page.MOST_POINTS
     assert (shown[0], shown[-1]) == (1.0, 100_000.0)
     along = np.log(shown) if logarithmic else shown
     crowded = np.diff(along)[
         shown[1:] > 1000
     ]  # below, a logarithmic axis has no more points than it shows
-    assert crowded.max() < 2.5 * (along[-1] - along[0]) / charts.MOST_POINTS
-    assert charts.visible(x[:20], logarithmic).tolist() == list(range(20))
+    assert crowded.max() < 2.5 * (along[-1] - along[0]) / html_page.MOST_POINTS
+    assert html_page.visible(x[:20], logarithmic).tolist() == list(range(20))
 
 
 def test_a_panel_says_what_its_lines_are(mixed: Made, tmp_path: Path) -> None:
     store, curves = mixed
     decile = replace(curves[1], panel=replace(curves[1].panel, statistic="decile"))
-    assert charts.chart(decile)["statistic"] == "lowest decile"
+    assert html_page.chart(decile)["statistic"] == "lowest decile"
     page = Page(
         html_page.write_page([curves[0], curves[1], decile], tmp_path / "r.html", store).read_text(
             encoding="utf-8"

@@ -161,8 +161,8 @@ def probability_of_improvement(
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
     n, k = len(np.asarray(flags)), int(np.sum(flags))
-    lo = 0.0 if k == 0 else float(stats.beta.ppf(LEVELS[0], k, n - k + 1))
-    hi = 1.0 if k == n else float(stats.beta.ppf(LEVELS[1], k + 1, n - k))
+    lo = 0.0 if k == 0 else stats.beta.ppf(LEVELS[0], k, n - k + 1)
+    hi = 1.0 if k == n else stats.beta.ppf(LEVELS[1], k + 1, n - k)
     return np.asarray(k / n), np.asarray(lo), np.asarray(hi)
 
 
@@ -186,11 +186,11 @@ class KaplanMeier:
         """The first time by which half of the runs have arrived, with its interval; infinite where
         the curve stays above.
         """
-        return (
-            _first(self.times, self.survival <= 0.5),
-            _first(self.times, self.lo <= 0.5),
-            _first(self.times, self.hi <= 0.5),
+        y, lo, hi = (
+            float(self.times[line <= 0.5].min(initial=np.inf))
+            for line in (self.survival, self.lo, self.hi)
         )
+        return y, lo, hi
 
     def restricted_mean(self, cap: float) -> tuple[float, float, float]:
         """The mean of min(time, cap), the area under the curve up to the cap, with a normal
@@ -227,10 +227,6 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
     kept = np.isin(curve.quantiles, at)
     lines = [np.nan_to_num(line.probabilities[kept]) for line in (curve, ends.low, ends.high)]
     return KaplanMeier(at, lines[0], lines[1], lines[2], steps)
-
-
-def _first(times: Floats, flags: NDArray[np.bool_]) -> float:
-    return float(times[flags.argmax()]) if flags.any() else np.inf
 
 
 def _shared_runs(samples: tuple[Floats, ...]) -> int:

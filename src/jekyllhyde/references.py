@@ -25,28 +25,26 @@ def is_reference(value: Any) -> bool:
 
 def locate(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The settings with references relative to `folder` made into ones that any process finds."""
-    return {
-        key: _located(value, folder) if is_reference(value) else value
-        for key, value in settings.items()
-    }
+    return _each(
+        settings, lambda key, match: f"{(folder / match['file']).resolve()}:{_name(match)}"
+    )
 
 
 def described(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as function@digest of its file."""
-    return {
-        key: _described(key, value) if is_reference(value) else value
-        for key, value in settings.items()
-    }
+    return _each(settings, lambda key, match: f"{_name(match)}@{_digest_for(key, match)}")
 
 
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as the function that it names; one to a class stays a text,
     since a registry of choices makes the record.
     """
-    return {
-        key: _function(key, value) if is_reference(value) else value
-        for key, value in settings.items()
-    }
+
+    def function(key: str, match: re.Match[str]) -> Any:
+        loaded = load(key, match.string)
+        return match.string if isinstance(loaded, type) else loaded
+
+    return _each(settings, function)
 
 
 def file_digest(path: Path) -> str:
@@ -67,50 +65,51 @@ def load(field: str, reference: str) -> Callable[..., Any]:
 
 def load_value(field: str, reference: str, accept: Callable[[Any], bool], kind: str) -> Any:
     """What "file.py:name" names, if `accept` takes it; `field` and `kind` are for errors."""
-    file, name, _ = _parts(reference)
-    digest = _digest_for(field, reference)
+    match = _match(reference)
+    digest = _digest_for(field, match)
     try:
-        module = _module(str(Path(file).resolve()), digest)
+        module = _module(str(Path(match["file"]).resolve()), digest)
     except (Exception, SystemExit) as error:
         raise InputError(
             f"{field} is {reference!r}, but that file cannot be loaded "
             f"({type(error).__name__}: {error})"
         ) from None
-    loaded = getattr(module, name, None)
+    loaded = getattr(module, match["name"], None)
     if not accept(loaded):
         names = [key for key, value in vars(module).items() if accept(value) and key[:1] != "_"]
-        has = f"it has {', '.join(names)}" if names else "it has none"
-        raise InputError(f"{field} is {reference!r}, but that file has no {kind} {name}; {has}")
+        raise InputError(
+            f"{field} is {reference!r}, but that file has no {kind} {match['name']}; it has "
+            f"{', '.join(names) or 'none'}"
+        )
     return loaded
 
 
-def _function(field: str, reference: str) -> Any:
-    loaded = load(field, reference)
-    return reference if isinstance(loaded, type) else loaded
+def _each(
+    settings: Mapping[str, Any], change: Callable[[str, re.Match[str]], Any]
+) -> dict[str, Any]:
+    # The settings with every reference changed.
+    return {
+        key: change(key, _match(value)) if is_reference(value) else value
+        for key, value in settings.items()
+    }
 
 
-def _parts(reference: str) -> tuple[str, str, str]:
+def _match(reference: str) -> re.Match[str]:
     match = _REFERENCE.fullmatch(reference)
     assert match is not None
-    return match["file"], match["name"], match["settings"] or ""
+    return match
 
 
-def _located(reference: str, folder: Path) -> str:
-    file, name, settings = _parts(reference)
-    return f"{(folder / file).resolve()}:{name}{settings}"
+def _name(match: re.Match[str]) -> str:
+    return match["name"] + (match["settings"] or "")
 
 
-def _described(key: str, reference: str) -> str:
-    _, name, settings = _parts(reference)
-    return f"{name}{settings}@{_digest_for(key, reference)}"
-
-
-def _digest_for(key: str, reference: str) -> str:
+def _digest_for(key: str, match: re.Match[str]) -> str:
     try:
-        return file_digest(Path(_parts(reference)[0]))
+        return file_digest(Path(match["file"]))
     except OSError as error:
         raise InputError(
-            f"{key} is {reference!r}, but that file cannot be read ({error.strerror})"
+            f"{key} is {match.string!r}, but that file cannot be read ({error.strerror})"
         ) from None
 
 

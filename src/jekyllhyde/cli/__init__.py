@@ -5,10 +5,9 @@ from typing import Annotated, Any, Union
 
 import tyro
 
-from jekyllhyde.cli.figure import Figure
+from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
-from jekyllhyde.cli.report import Report
 from jekyllhyde.cli.store import StoreCommand
 from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train

@@ -1,4 +1,6 @@
-"""`jh figure`: the paper's figures and the user's own, with their numbers and verdicts."""
+"""`jh figure`: the paper's figures and the user's own, with their numbers and verdicts; and
+`jh report`: one interactive page on what a store has of them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from jekyllhyde import references
-from jekyllhyde.cli.lab import Lab, compute, show_claims
+from jekyllhyde.cli.show import progress_bar, show_table
+from jekyllhyde.cli.sweep import Lab, compute, hint
 from jekyllhyde.errors import InputError, check_choice, check_count, missing, need
 from jekyllhyde.files import prepare_folder
 
 if TYPE_CHECKING:
     from jekyllhyde.lab.panel import Panel
-
-PRESETS = ("paper", "quick")
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,13 @@ class Figure:
 
     # Panels such as 2a 6d, whole figures such as 5, all, or one's own: file.py:NAME, where NAME is
     # a Panel or a tuple of them.
-    panels: tyro.conf.Positional[tuple[str, ...]]
+    panels: Annotated[
+        tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(help_behavior_hint="(required)")
+    ]
     # Options of the laboratory.
     lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
-    # Runs per point, instead of the preset's.
-    runs: int | None = None
+    # Runs per point.
+    runs: Annotated[int | None, hint("the preset's")] = None
     # paper (full size; hours for all) or quick (10 runs, 11 points per axis).
     preset: str = "paper"
     # Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P.
@@ -42,12 +45,11 @@ class Figure:
     json: bool = False
 
     def run(self) -> int:
-        """Compute, draw and judge."""
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.figures.drawings import DRAWINGS
 
         chosen = find_panels(self.panels, {**DRAWINGS, **PANELS})
-        drawings = {name: draw for name, draw in chosen.items() if name in DRAWINGS}
+        drawings = [name for name in chosen if name in DRAWINGS]
         panels = {
             name: sized(panel, self.preset, self.runs)
             for name, panel in chosen.items()
@@ -64,9 +66,9 @@ class Figure:
         need("plot")
         folder = prepare_folder(self.out)
         report: dict[str, Any] = {}
-        for name, draw in drawings.items():
-            paths = [folder / f"{name}.{ending}" for ending in ("png", "pdf")]
-            draw(*paths)
+        for name in drawings:
+            paths = folder / f"{name}.png", folder / f"{name}.pdf"
+            DRAWINGS[name](*paths)
             report[name] = {"files": [str(path) for path in paths]}
         report |= {name: self._make(panel, folder) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
@@ -75,8 +77,8 @@ class Figure:
 
     def _make(self, panel: Panel, folder: Path) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.draw import write_panel
         from jekyllhyde.lab.panel import judge, read
-        from jekyllhyde.lab.panel_files import write_panel
 
         start = time.perf_counter()
         store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)
@@ -85,15 +87,70 @@ class Figure:
         claims = judge(curves)
         files = [str(path) for path in write_panel(curves, folder, claims)]
         seconds = time.perf_counter() - start
-        if not self.json:
-            title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
-            show_claims(title, claims)
+        title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
+        if claims and not self.json:
+            show_table(title, claims)
+        elif not self.json:
+            print(title)
         return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": claims}
+
+
+@dataclass(frozen=True)
+class Report:
+    """Write an interactive HTML report on stored runs of the paper's figures: charts, claims,
+    differences, provenance.
+    """
+
+    # Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME), or all; those that
+    # the store lacks runs for are listed as not made.
+    panels: tyro.conf.Positional[tuple[str, ...]] = ("all",)
+    # The store's folder.
+    store: Path = Path("jh-store")
+    # The size at which the figures were made: paper or quick.
+    preset: str = "paper"
+    # The file to write.
+    out: Path = Path("report.html")
+    # Print one JSON object instead of the summary.
+    json: bool = False
+
+    def run(self) -> int:
+        from jekyllhyde.lab.figures import PANELS
+        from jekyllhyde.lab.html_page import write_page
+        from jekyllhyde.lab.panel import has_runs, read
+        from jekyllhyde.lab.store import Store
+
+        need("plot")
+        store = Store.open(self.store)
+        chosen = find_panels(self.panels, PANELS)
+        panels = {name: sized(panel, self.preset) for name, panel in chosen.items()}
+        able, absent = with_extras(panels)
+        made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
+        lacking = absent | {"runs": [name for name in able if name not in made]}
+        skipped = {f"for lack of {what}": names for what, names in lacking.items() if names}
+        if not made:
+            raise InputError(
+                f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
+                "with jh figure"
+            )
+        curves = []
+        with progress_bar(len(made), "panels") as advance:
+            for panel in made.values():
+                curves.append(read(panel, store))
+                advance(1)
+        path = write_page(curves, self.out, store, skipped)
+        if self.json:
+            runs = {shown.panel.name: shown.runs for shown in curves}
+            not_made = [name for names in skipped.values() for name in names]
+            print(json.dumps({"file": str(path), "runs": runs, "not_made": not_made}))
+        else:
+            lines = [f"not made, {reason}: {', '.join(names)}" for reason, names in skipped.items()]
+            print(f"panels: {', '.join(made)}", *lines, path, sep="\n")
+        return 0
 
 
 def sized(panel: Panel, preset: str, runs: int | None = None) -> Panel:
     """The panel at the size asked for; an exact one has only one."""
-    check_choice(preset, "preset", PRESETS)
+    check_choice(preset, "preset", ("paper", "quick"))
     experiment = panel.experiment
     if panel.exact:
         return panel
@@ -123,19 +180,24 @@ def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, 
         raise InputError(f"no figure is given; it must be {allowed}")
     panels: dict[str, Any] = {}
     for name in wanted:
-        meant = own_panels(name) if references.is_reference(name) else {}
-        for key in known:
-            number = key.rstrip("abcdefghijklmnopqrstuvwxyz-")
-            if name in ("all", key) or (name.isdigit() and name == number):
-                meant[key] = known[key]
+        meant = (
+            _own_panels(name)
+            if references.is_reference(name)
+            else {
+                key: panel
+                for key, panel in known.items()
+                if name in ("all", key)
+                or (name.isdigit() and name == key.rstrip("abcdefghijklmnopqrstuvwxyz-"))
+            }
+        )
         if not meant:
             raise InputError(f"figure is {name!r}; it must be {allowed}")
         panels |= meant
     return panels
 
 
-def own_panels(reference: str) -> dict[str, Panel]:
-    """The panels that "file.py:NAME" names; the files that they refer to are found beside it."""
+def _own_panels(reference: str) -> dict[str, Any]:
+    # The panels that "file.py:NAME" names; the files that they refer to are found beside it.
     from jekyllhyde.lab.panel import Panel
 
     def is_figure(value: Any) -> bool:
@@ -144,10 +206,9 @@ def own_panels(reference: str) -> dict[str, Panel]:
 
     loaded = references.load_value("figure", reference, is_figure, "Panel (or tuple of Panels)")
     folder = Path(reference.rpartition(":")[0]).resolve().parent
-    panels = loaded if isinstance(loaded, (tuple, list)) else (loaded,)
     return {
         panel.name: replace(panel, experiment=replace(panel.experiment, folder=folder))
         if panel.experiment.folder == Path()
         else panel
-        for panel in panels
+        for panel in (loaded if isinstance(loaded, (tuple, list)) else (loaded,))
     }

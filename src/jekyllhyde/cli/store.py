@@ -16,8 +16,6 @@ from jekyllhyde.errors import InputError, check_choice
 if TYPE_CHECKING:
     from jekyllhyde.lab.store import Store
 
-ACTIONS = ("ls", "show", "verify", "merge")
-
 
 @dataclass(frozen=True)
 class StoreCommand:
@@ -25,7 +23,9 @@ class StoreCommand:
     runs).
     """
 
-    # ls, show, verify or merge.
+    # ls: cells, runs and failures per experiment; show: one cell, its settings, its runs, who made
+    # them; verify: read everything and compare checksums (exit status 1 if something is wrong); or
+    # merge.
     action: tyro.conf.Positional[str]
     # For show: a cell's id or digest, or the beginning of one. For merge: the other store's folder.
     what: tyro.conf.Positional[str] = ""
@@ -37,22 +37,19 @@ class StoreCommand:
     json: bool = False
 
     def run(self) -> int:
-        """The action."""
         from jekyllhyde.lab.store import Store
 
-        check_choice(self.action, "action", ACTIONS)
-        status: int = getattr(self, self.action)(Store.open(self.store))
-        return status
+        check_choice(self.action, "action", ("ls", "show", "verify", "merge"))
+        return int(getattr(self, self.action)(Store.open(self.store)))
 
     def ls(self, store: Store) -> int:
-        """Cells, runs and failures per experiment."""
         rows: dict[str, dict[str, Any]] = {}
         cells: set[str] = set()
         for held in itertools.chain.from_iterable(store.parts.values()):
             name = held.id.split("/")[0]
             row = rows.setdefault(name, {"experiment": name, "cells": 0, "runs": 0, "failed": 0})
             row["cells"] += held.cell not in cells
-            row["runs"] += held.last - held.first
+            row["runs"] += held.runs
             row["failed"] += held.failed
             cells.add(held.cell)
         table = [rows[name] for name in sorted(rows)]
@@ -67,7 +64,6 @@ class StoreCommand:
         return 0
 
     def show(self, store: Store) -> int:
-        """One cell: its settings, its runs, who made them."""
         known = {held.cell: held.id for held in itertools.chain.from_iterable(store.parts.values())}
         exact = {cell: name for cell, name in known.items() if self.what in (cell, name)}
         matching = exact or {
@@ -86,24 +82,22 @@ class StoreCommand:
             return 0
         ((digest, name),) = matching.items()
         rows = store.table([digest]).to_pylist()
-        parts = [
-            part
-            for part, stretches in sorted(store.parts.items())
-            if any(held.cell == digest for held in stretches)
-        ]
         about = {
             "cell": digest,
             "id": name,
             "settings": json.loads(rows[0]["settings"]),
             "runs": len(rows),
-            "made": [store.provenance(part) for part in parts],
+            "made": [
+                store.provenance(part)
+                for part, stretches in sorted(store.parts.items())
+                if any(held.cell == digest for held in stretches)
+            ],
             "failures": {row["run"]: row["failure"] for row in rows if row["failure"] is not None},
         }
         print(json.dumps(about, indent=None if self.json else 1))
         return 0
 
     def verify(self, store: Store) -> int:
-        """Read everything and compare checksums; exit status 1 if something is wrong."""
         wrong = store.verify()
         for name, reason in wrong.items():
             print(f"{name}: {reason}")
@@ -114,10 +108,7 @@ class StoreCommand:
         return 1 if wrong else 0
 
     def merge(self, store: Store) -> int:
-        """Take over another store's runs."""
-        from jekyllhyde.lab.store import Store
-
         if not self.what:
             raise InputError("merge needs the folder of another store")
-        print(f"{store.merge(Store.open(self.what))} parts taken over")
+        print(f"{store.merge(store.open(self.what))} parts taken over")
         return 0

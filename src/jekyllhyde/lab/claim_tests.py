@@ -9,6 +9,7 @@ names, {x[0.5]} for the point of the axis that is nearest to 0.5, {first} and {l
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from jekyllhyde.lab.estimates import (
     runs_of,
     step,
 )
-from jekyllhyde.lab.panel import Claim, Curves, Outcome
+from jekyllhyde.lab.panel import Claim, Outcome
+from jekyllhyde.lab.panel import Curves as Curves  # noqa: PLC0414 (what a measure takes)
 from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, verdict
 
 Tags = tuple[str, ...]
@@ -37,23 +39,22 @@ EVERY, FIRST_ONLY, LAST_ONLY = slice(None), slice(1), slice(-1, None)
 
 
 def claims(horizon: int, *rows: Row) -> tuple[Claim, ...]:
-    """Claims about runs of `horizon` updates or trajectories; shorter runs cannot decide them."""
-    return tuple(Claim(id, text, _test(horizon, join(*rest))) for id, text, *rest in rows)
+    # Claims about runs of `horizon` updates or trajectories; shorter runs cannot decide them.
+    return tuple(
+        Claim(id, text, partial(_outcome, horizon, join(*measures))) for id, text, *measures in rows
+    )
 
 
-def _test(horizon: int, measure: Measure) -> Callable[[Curves], Outcome]:
-    def test(curves: Curves) -> Outcome:
-        try:
-            runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
-            estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
-            parts, text = measure(curves)
-            count, of = parts.count(None), f"{len(parts)} parts hold halfway"
-            why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
-            return verdict(*parts), text + (f"; {count} of {why}" if count else "")
-        except Untestable as reason:
-            return "not testable", str(reason)
-
-    return test
+def _outcome(horizon: int, measure: Measure, curves: Curves) -> Outcome:
+    try:
+        runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
+        estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
+        parts, text = measure(curves)
+        count, of = parts.count(None), f"{len(parts)} parts hold halfway"
+        why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
+        return verdict(*parts), text + (f"; {count} of {why}" if count else "")
+    except Untestable as reason:
+        return "not testable", str(reason)
 
 
 # Measures.
@@ -62,7 +63,7 @@ def _test(horizon: int, measure: Measure) -> Callable[[Curves], Outcome]:
 def listing(
     text: str, function: Callable[..., Measured], items: tuple[Any, ...], separator: str = "; "
 ) -> Measure:
-    """function(curves, item) for every item: all parts, and the texts as a list in {}."""
+    # function(curves, item) for every item: all parts, and the texts as a list in {}.
 
     def measure(curves: Curves) -> Measured:
         results = [function(curves, item) for item in items]
@@ -73,7 +74,7 @@ def listing(
 
 
 def join(*measures: Measure) -> Measure:
-    """Several measures as one: all their parts, their texts behind each other."""
+    # Several measures as one: all their parts, their texts behind each other.
     return listing("{}", lambda curves, measure: measure(curves), measures)
 
 
@@ -84,9 +85,8 @@ def compare(
     *bounds: float | Callable[[Curves], float],
     deciding: slice = EVERY,
 ) -> Measure:
-    """Every estimate (or the `deciding` ones) as a part: part(estimate, *bounds). A bound may
-    depend on the curves.
-    """
+    # Every estimate (or the `deciding` ones) as a part: part(estimate, *bounds). A bound may
+    # depend on the curves.
 
     def measure(curves: Curves) -> Measured:
         values = estimates(curves)
@@ -98,24 +98,23 @@ def compare(
 
 
 def show(text: str, estimates: Estimates) -> Measure:
-    """Estimates that are only reported."""
+    # Estimates that are only reported.
     return lambda curves: ([], fill(text, curves, estimates(curves)))
 
 
 def in_runs(rule: Callable[..., Part], flags: Any, tags: Tags, *args: Any) -> Measure:
-    """A part for every series: whether the flags hold in its runs, by the rule `every`, `most` or
-    `none`.
-    """
+    # A part for every series: whether the flags hold in its runs, by the rule `every`, `most` or
+    # `none`.
     return lambda curves: ([rule(curves, flags(curves, tag, *args)) for tag in tags], "")
 
 
 def holds(parts: Callable[[Curves], Iterable[Any]]) -> Measure:
-    """Parts alone, of what is so or not."""
+    # Parts alone, of what is so or not.
     return lambda curves: (list(parts(curves)), "")
 
 
 def untestable(reason: str) -> Measure:
-    """The measure of a sentence that no panel's runs can decide."""
+    # The measure of a sentence that no panel's runs can decide.
 
     def measure(curves: Curves) -> Measured:
         raise Untestable(reason)
@@ -127,7 +126,7 @@ def untestable(reason: str) -> Measure:
 
 
 def fill(text: str, curves: Curves, values: Mapping[str, Any]) -> str:
-    """The text with the values, and with what it says about the panel."""
+    # The text with the values, and with what it says about the panel.
     x = curves.x
     places = {key: x[at(curves, float(key))] for key in re.findall(r"x\[(.+?)\]", text)}
     ends = {"first": x[0], "last": x[-1], "points": len(x), "xlabel": curves.panel.xlabel}
@@ -135,7 +134,7 @@ def fill(text: str, curves: Curves, values: Mapping[str, Any]) -> str:
 
 
 def say(values: Mapping[str, Any]) -> str:
-    """Names with their numbers."""
+    # Names with their numbers.
     return ", ".join(f"{key} {value}".strip() for key, value in values.items())
 
 
@@ -143,21 +142,21 @@ def say(values: Mapping[str, Any]) -> str:
 
 
 def each(function: Callable[..., Any], tags: Tags, *args: Any) -> Estimates:
-    """function(curves, tag, *args) for every series."""
+    # function(curves, tag, *args) for every series.
     return lambda curves: {
         label_of(curves, tag): exactly(function(curves, tag, *args)) for tag in tags
     }
 
 
 def each_reaching(function: Callable[..., Any], tags: Tags, *args: Any) -> Estimates:
-    """The same for the series that reach the target somewhere."""
+    # The same for the series that reach the target somewhere.
     return lambda curves: each(function, estimate.reaching(curves, tags), *args)(curves)
 
 
 def each_pair(
     function: Callable[..., Any], pairs: Pairs, *args: Any, name: str = "{a} to {b}"
 ) -> Estimates:
-    """function(curves, a, b, *args) for every pair of series, named by their labels."""
+    # function(curves, a, b, *args) for every pair of series, named by their labels.
     return lambda curves: {
         name.format(a=label_of(curves, a), b=label_of(curves, b)): exactly(
             function(curves, a, b, *args)
@@ -167,7 +166,7 @@ def each_pair(
 
 
 def single(function: Callable[..., Estimate], *args: Any) -> Estimates:
-    """function(curves, *args), which needs no name."""
+    # function(curves, *args), which needs no name.
     return lambda curves: {"": function(curves, *args)}
 
 
@@ -175,17 +174,17 @@ def single(function: Callable[..., Estimate], *args: Any) -> Estimates:
 
 
 def against(tag: str, others: Tags) -> Pairs:
-    """The pairs of one series with each of the others."""
+    # The pairs of one series with each of the others.
     return tuple((tag, other) for other in others)
 
 
 def end_means(part: Callable[..., Part], level: float, tags: Tags) -> Measure:
-    """The mean of each series at the end, held against a level."""
+    # The mean of each series at the end, held against a level.
     return compare("mean at the end: {}", each(estimate.mean, tags), part, level)
 
 
 def runs_above(rule: Callable[..., Part], level: float, tags: Tags) -> Measure:
-    """The runs of these series, `every` or `none`, end above the level."""
+    # The runs of these series, `every` or `none`, end above the level.
     shares = each(estimate.share, tags, estimate.ends_above, level)
     return join(
         in_runs(rule, estimate.ends_above, tags, level),
@@ -194,25 +193,25 @@ def runs_above(rule: Callable[..., Part], level: float, tags: Tags) -> Measure:
 
 
 def ends_higher(pairs: Pairs) -> Measure:
-    """At the end the first of each pair has the higher mean."""
+    # At the end the first of each pair has the higher mean.
     gains = each_pair(estimate.gain, pairs, name="{a} less {b}")
     return compare("difference of means at the end: {}", gains, above, 0.0)
 
 
 def crosses_sooner(level: float, pairs: Pairs, factor: float = 1.0) -> Measure:
-    """The first of each pair needs less than `factor` times the time to the level."""
+    # The first of each pair needs less than `factor` times the time to the level.
     ratios = each_pair(estimate.crossing_ratio, pairs, level)
     return compare(f"ratio of mean times to {level:g}: {{}}", ratios, below, factor)
 
 
 def decile_higher(label: str, pairs: Pairs) -> Measure:
-    """At the end the first series, with this label, has a higher decile than the others."""
+    # At the end the first series, with this label, has a higher decile than the others.
     gains = each_pair(estimate.decile_gain, pairs, name="{b}")
     return compare(f"decile of {label} at the end, less that of {{}}", gains, above, 0.0)
 
 
 def all_arrive(tags: Tags) -> Measure:
-    """The runs of these series reach the target at every x."""
+    # The runs of these series reach the target at every x.
     return join(
         in_runs(most, estimate.arrived, tags),
         show(
@@ -227,7 +226,7 @@ def all_arrive(tags: Tags) -> Measure:
 
 
 def none_arrive(tags: Tags, x: float | None = None) -> Measure:
-    """No run of these series reaches the target, at a place or at any."""
+    # No run of these series reaches the target, at a place or at any.
     shares = each(lambda curves, tag: estimate.arrived(curves, tag, x).mean(), tags)
     return join(
         in_runs(none, estimate.arrived, tags, x),
@@ -236,7 +235,7 @@ def none_arrive(tags: Tags, x: float | None = None) -> Measure:
 
 
 def best_about(stated: float, tags: Tags) -> Measure:
-    """The best place is about the one stated, within one step of the axis."""
+    # The best place is about the one stated, within one step of the axis.
     return join(
         compare("best {xlabel}: {}", each_reaching(estimate.best, tags), about, stated, step),
         show(
@@ -251,9 +250,8 @@ def o_matters_more(
     samples: Callable[[Curves], list[Floats]],
     logs: Callable[..., tuple[Floats, Floats]],
 ) -> Measure:
-    """The mean time changes by a larger factor with o than with eps; `logs` takes the means of the
-    samples and gives the logarithms of both.
-    """
+    # The mean time changes by a larger factor with o than with eps; `logs` takes the means of the
+    # samples and gives the logarithms of both.
     functions: dict[str, Callable[..., Floats]] = {
         "with o": lambda *m: np.exp(logs(*m)[0]),
         "with eps": lambda *m: np.exp(logs(*m)[1]),
@@ -273,7 +271,7 @@ def o_matters_more(
 def rises_slightly(
     texts: tuple[str, str], tags: Tags, low: float, high: float, until: float = np.inf
 ) -> Measure:
-    """Times rise along the axis (`until` a place), from low to high by less than half."""
+    # Times rise along the axis (`until` a place), from low to high by less than half.
 
     def measure(curves: Curves) -> Measured:
         rises = each(estimate.change, tags, low, high)(curves)

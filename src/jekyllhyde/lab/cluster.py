@@ -16,7 +16,7 @@ from typing import Any
 from jekyllhyde.errors import InputError, need
 from jekyllhyde.lab.engine import Done, Status, Task, execute
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.store_part import first_line
+from jekyllhyde.lab.store_files import first_line
 from jekyllhyde.parallel import count_threads
 
 RETRIES = 10  # of a task whose worker is lost; one that kills every worker must end some time
@@ -33,7 +33,6 @@ def run_on_ray(
     ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-        place = str(folder.resolve())
         waiting = iter(tasks)
         pending: dict[Any, Task] = {}
         try:
@@ -42,7 +41,7 @@ def run_on_ray(
                 # On a cluster of others, no more than asked for.
                 room = workers if workers and address else QUEUED * cores
                 for task in itertools.islice(waiting, max(0, room - len(pending))):
-                    pending[remote.remote(task, place)] = task
+                    pending[remote.remote(task, str(folder.resolve()))] = task
                 if not pending:
                     break
                 ready, _ = ray.wait(list(pending), num_returns=1, timeout=0.5)
@@ -71,16 +70,16 @@ def _store(folder: str, made: int) -> Store:
 
 def _failed(ray: Any, reference: Any, task: Task) -> int:
     # How many runs of a task failed; the error of a task that did.
-    lost = ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError
+    failure = ray.exceptions
     try:
         return int(ray.get(reference)[1])
-    except ray.exceptions.RayTaskError as error:
+    except failure.RayTaskError as error:
         raise error.cause from None
-    except (*lost, ray.exceptions.ObjectLostError) as error:
-        more = ", ..." if len(task.blocks) > 3 else ""
-        cells = ", ".join(cell.id for cell, _ in task.blocks[:3]) + more
+    except (failure.WorkerCrashedError, failure.NodeDiedError, failure.ObjectLostError) as error:
+        cells = [cell.id for cell, _ in task.blocks[:3]] + ["..."] * (len(task.blocks) > 3)
         raise InputError(
-            f"{RETRIES + 1} workers were lost with the same task ({cells}): {first_line(error)}"
+            f"{RETRIES + 1} workers were lost with the same task ({', '.join(cells)}): "
+            f"{first_line(error)}"
         ) from None
 
 

@@ -1,13 +1,18 @@
-"""A panel as a picture: a line per series, a band for its 95 % interval; colours safe for the
-colour-blind, dashes for print.
+"""A panel's files: the picture (PNG and PDF), a line per series and a band for its 95 % interval,
+colours safe for the colour-blind and dashes for print; the plotted numbers (CSV); the verdicts
+(JSON).
 """
 
+import csv
+import io
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from jekyllhyde.files import write_json, write_text
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.plotting import (
     BLACK,
@@ -57,7 +62,6 @@ _KNOWN = {
     "pg-nu0.1": (BLACK, "dash"),
     "pg-nu0.01": (BLACK, "dot"),
 }
-MOST_POINTS = 1000
 
 
 class Style(NamedTuple):
@@ -78,11 +82,9 @@ def styles(tags: list[str]) -> dict[str, Style]:
     for tag in tags:
         name, _, variant = tag.partition("-batch")
         name, _, entropy = name.partition("-lam")
-        if name in _KNOWN:
-            colour, dash = _KNOWN[name]
-        else:
-            i = next(free)
-            colour, dash = COLOURS[i % len(COLOURS)], list(DASHES)[i % len(DASHES)]
+        i = -1 if name in _KNOWN else next(free)
+        another = COLOURS[i % len(COLOURS)], list(DASHES)[i % len(DASHES)]
+        colour, dash = _KNOWN.get(name, another)
         if "eta" in variant or (variant and dash == "dot"):
             dash = "longdash"
         elif variant:
@@ -100,11 +102,11 @@ def note(curves: Curves) -> str:
     return f"{curves.runs} runs{lost}" + (", 95 % intervals" if curves.runs > 1 else "")
 
 
-def draw(curves: Curves, *paths: Path) -> None:
-    """Write the panel to `paths`, by their endings; a time panel has its cap marked."""
+def draw(curves: Curves, *paths: str | Path) -> None:
+    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
     panel = curves.panel
     figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
-    shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).astype(int))
+    shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
     x = curves.x[shown]
     for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
         axes.plot(
@@ -130,7 +132,7 @@ def draw(curves: Curves, *paths: Path) -> None:
             )
     if panel.logx:
         axes.set_xscale("log")
-    if panel.kind == "time":
+    if panel.kind == "time":  # with the cap marked
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
         axes.annotate(
@@ -147,10 +149,38 @@ def draw(curves: Curves, *paths: Path) -> None:
         axes.set_ylim(*panel.ylim)
     words = next(iter(panel.experiment.axes.values()), [])
     if any(isinstance(word, str) for word in words):
-        axes.set_xticks(range(len(words)), [str(word) for word in words])
+        axes.set_xticks(range(len(words)), map(str, words))
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
     axes.set_title(f"{panel.name}   {panel.title}   ({note(curves)})", fontsize="small", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    save_figure(figure, *paths)
+    save_figure(figure, *map(Path, paths))
+
+
+def write_panel(
+    curves: Curves, folder: Path, claims: Sequence[dict[str, str]] | None = None
+) -> list[Path]:
+    """Write P.png, P.pdf and P.csv (series,x,y,lo,hi) for the panel P, and P.claims.json where
+    claims were judged; returns the paths.
+    """
+    endings = (".png", ".pdf", ".csv", *([] if claims is None else [".claims.json"]))
+    paths = [folder / f"{curves.panel.name}{ending}" for ending in endings]
+    draw(curves, *paths[:2])
+    write_text(paths[2], _csv_text(curves))
+    if claims is not None:
+        write_json(paths[3], claims)
+    return paths
+
+
+def _csv_text(curves: Curves) -> str:
+    # The plotted curves, one row per series and x.
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["series", "x", "y", "lo", "hi"])
+    for tag, label in curves.labels.items():
+        columns = (curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag])
+        writer.writerows(
+            [label, *(f"{value:.10g}" for value in row)] for row in zip(*columns, strict=True)
+        )
+    return file.getvalue()

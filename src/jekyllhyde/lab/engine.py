@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.parallel import count_threads
@@ -33,7 +34,6 @@ class Task:
 
     @property
     def runs(self) -> int:
-        """How many."""
         return sum(len(runs) for _, runs in self.blocks)
 
 
@@ -80,9 +80,8 @@ def tasks_of(
         for digest, (cell, _) in wanted.items()
     }
     total = sum(cost * sum(map(len, lacking[digest])) for digest, cost in costs.items())
-    seconds = TASK_SECONDS
-    if workers is not None:
-        seconds = min(TASK_SECONDS, max(0.1, total / (SHARES * workers)))
+    share = TASK_SECONDS if workers is None else total / (SHARES * workers)
+    seconds = min(TASK_SECONDS, max(0.1, share))
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
@@ -101,29 +100,19 @@ def tasks_of(
 
 
 def execute(
-    task: Task, store: Store, progress: Callable[[float], None] | None = None
+    task: Task, store: Store, progress: Callable[[float], None] = lambda work: None
 ) -> tuple[str | None, int]:
     """Compute a task and store it; the part's name and the number of failed runs. This is all that
     a worker does.
     """
     started = time.perf_counter()
-    blocks = []
-    for cell, runs in task.blocks:
-        _check_unchanged(cell)
-        method = METHODS[cell.method]
-        share = task.work / task.runs / max(1, method.work(cell.settings))
-
-        def advance(count: int, share: float = share) -> None:
-            if progress is not None:
-                progress(count * share)
-
-        rows = method.run_block(cell.problem, cell.settings, cell.stream, runs, advance)
-        blocks.append((cell, rows))
+    work = task.work / task.runs
+    blocks = [(cell, _rows(cell, runs, work, progress)) for cell, runs in task.blocks]
     failed = sum(row.get("failure") is not None for _, rows in blocks for row in rows)
     return store.add(blocks, time.perf_counter() - started), failed
 
 
-def _check_unchanged(cell: Cell) -> None:
+def _rows(cell: Cell, runs: range, work: float, progress: Callable[[float], None]) -> list[Row]:
     # What is stored under a digest must be what the digest was made of: not a file edited since,
     # nor one of another machine.
     if replace(cell).digest != cell.digest:
@@ -131,6 +120,11 @@ def _check_unchanged(cell: Cell) -> None:
             f"{cell.id}: its files (or this library) are not those that the sweep was started "
             "with; start it again"
         )
+    method = METHODS[cell.method]
+    share = work / max(1, method.work(cell.settings))
+    return method.run_block(
+        cell.problem, cell.settings, cell.stream, runs, lambda count: progress(count * share)
+    )
 
 
 def run(
@@ -157,7 +151,13 @@ def run(
     report = report or (lambda status: None)
     report(status)
     if tasks:
-        with contextlib.closing(_start(tasks, store, engine, workers, address, status)) as done:
+        if engine == "ray":
+            from jekyllhyde.lab.cluster import run_on_ray
+
+            done = run_on_ray(tasks, store.folder, address, workers, status)
+        else:
+            done = _run_here(tasks, store, count_threads(workers), status)
+        with contextlib.closing(done):
             for task, failed in done:
                 if task is not None:
                     status.tasks_done += 1
@@ -168,21 +168,6 @@ def run(
         store.refresh()
     status.seconds = time.perf_counter() - started
     return status
-
-
-def _start(
-    tasks: list[Task],
-    store: Store,
-    engine: str,
-    workers: int | None,
-    address: str | None,
-    status: Status,
-) -> Done:
-    if engine == "ray":
-        from jekyllhyde.lab.cluster import run_on_ray
-
-        return run_on_ray(tasks, store.folder, address, workers, status)
-    return _run_here(tasks, store, count_threads(workers), status)
 
 
 def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> Done:
@@ -222,14 +207,13 @@ def calibrate(
     run to find out.
     """
     tasks = tasks_of(experiments, store)
-    rates: dict[tuple[str, str], float] = {}
-    total = 0.0
-    for task in tasks:
-        for cell, runs in task.blocks:
-            key = (cell.experiment, cell.series)
-            if key not in rates:
-                rates[key] = _seconds_per_unit(cell)
-            total += rates[key] * METHODS[cell.method].work(cell.settings) * len(runs)
+    blocks = [block for task in tasks for block in task.blocks]
+    first = {(cell.experiment, cell.series): cell for cell, _ in reversed(blocks)}
+    rates = {series: _seconds_per_unit(cell) for series, cell in first.items()}
+    total = sum(
+        rates[cell.experiment, cell.series] * METHODS[cell.method].work(cell.settings) * len(runs)
+        for cell, runs in blocks
+    )
     return tasks, total / count_threads(workers)
 
 

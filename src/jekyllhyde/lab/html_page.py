@@ -1,31 +1,47 @@
 """The interactive report: panels, claims, differences and provenance in one HTML file that needs
 nothing else.
 
-This module decides what is shown; `charts` turns a panel into the data of its chart; `report.html`
-is the template of the page, with the script that draws a chart once it comes into view. Names come
-from users: the template escapes whatever it is given.
+This module decides what is shown, turns panels into the data of their charts, and counts who made
+the runs, when and with what; `report.html` is the template of the page, with the script that draws
+a chart once it comes into view. Names come from users: the template escapes whatever it is given.
 """
 
+import itertools
+import math
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from jekyllhyde import __version__
 from jekyllhyde.errors import InputError, need
 from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures
-from jekyllhyde.lab.charts import STATISTICS, chart
+from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import note, styles
-from jekyllhyde.lab.panel import Curves, judge
-from jekyllhyde.lab.provenance import MAKER, provenance
+from jekyllhyde.lab.panel import Curves, Panel, judge
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_files import Held
+from jekyllhyde.mdp.finite import Floats
 
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
 OWN = "Own experiments"
+MAKER = ("version", "commit", "machine", "python")
+MOST_POINTS = 500  # about as many as a chart is wide
+STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "decile": "lowest decile",
+    "iqm": "interquartile mean",
+}
 DASHES = {"solid": "", "dash": "7 4", "dashdot": "7 3 2 3", "dot": "2 3", "longdash": "11 4"}
 
 
@@ -53,10 +69,9 @@ def differences() -> str:
     """
     from jekyllhyde.lab import markdown
 
-    text = files("jekyllhyde.lab") / "differences.md"
-    if not text.is_file():
-        return ""
-    return markdown.html(re.sub(r"\A\s*# .*\n", "", text.read_text(encoding="utf-8")))
+    file = files("jekyllhyde.lab") / "differences.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return markdown.html(re.sub(r"\A\s*# .*\n", "", text))
 
 
 def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
@@ -117,3 +132,128 @@ def _shown(curves: Curves) -> dict[str, Any]:
         "looks": {curves.labels[tag]: look for tag, look in looks.items()},
         "basis": note(curves) + words,
     }
+
+
+def chart(curves: Curves) -> dict[str, Any]:
+    """A panel's chart: five digits, and no more points than can be seen."""
+    panel = curves.panel
+    timed, words = panel.kind == "time", _words(curves)
+    exact = panel.exact or curves.runs < 2
+    x: Floats = np.arange(len(curves.x), dtype=np.float64) if words else curves.x
+    shown = visible(x, panel.logx)
+    series = []
+    for tag, style in styles(list(curves.y)).items():
+        lines = {"y": curves.y[tag]}
+        if not exact:
+            lines |= {"lo": curves.lo[tag], "hi": curves.hi[tag]}
+        if timed:
+            median = np.median(curves.samples[tag], axis=0)
+            lines |= {"median": median, "censored": curves.censored[tag]}
+        numbers = {name: rounded(line[shown]) for name, line in lines.items()}
+        series.append({"label": curves.labels[tag], **style._asdict(), **numbers})
+    return {
+        "xlabel": panel.xlabel,
+        "ylabel": panel.ylabel,
+        "x": rounded(x[shown], 7),
+        "words": words,
+        "logx": panel.logx and not words,
+        "cap": curves.cap if timed else None,
+        "ylim": panel.ylim,
+        "exact": exact,
+        "statistic": STATISTICS[panel.statistic],
+        "series": series,
+    }
+
+
+def _words(curves: Curves) -> list[str] | None:
+    # The names of the places along an axis that is not one of numbers.
+    cells = next(iter(curves.panel.cells.values()))
+    if curves.panel.kind == "curve" or all(cell.x is not None for cell in cells):
+        return None
+    return [short(next(iter(cell.values.values()), "")) for cell in cells]
+
+
+def visible(x: Floats, logarithmic: bool) -> NDArray[np.int64]:
+    """Which points of an axis to draw: of many, those that follow `MOST_POINTS` equally spaced
+    places, both ends among them.
+    """
+    if len(x) <= MOST_POINTS or (np.diff(x) < 0).any():
+        return np.arange(len(x))
+    along = np.log(x) if logarithmic and x[0] > 0 else x
+    places = np.searchsorted(along, np.linspace(along[0], along[-1], MOST_POINTS))
+    return np.unique(places.clip(max=len(x) - 1))
+
+
+def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
+    """Numbers to so many significant digits, None where they are not finite: JSON has no word for
+    that.
+    """
+    numbers = (float(f"{value:.{digits}g}") for value in values)
+    return [
+        None if not math.isfinite(value) else int(value) if value.is_integer() else value
+        for value in numbers
+    ]
+
+
+# Where the runs come from.
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Runs, how many of them failed, the seconds that they took, and from when to when they were
+    stored.
+    """
+
+    runs: int
+    failed: int
+    seconds: float
+    days: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a store knows about some panels: by panel, by maker (version, commit, machine, Python),
+    and in all.
+    """
+
+    panels: dict[str, Tally]
+    makers: dict[tuple[str, ...], Tally]
+    total: Tally
+
+
+def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
+    """Count the runs of these panels' cells.
+
+    A part's seconds go to its runs in equal shares. Runs that two panels share count for both, and
+    once in all.
+    """
+    about = cache(store.provenance)
+    sizes = {part: sum(held.runs for held in parts) for part, parts in store.parts.items()}
+    by_cell: dict[str, list[Held]] = defaultdict(list)
+    for held in itertools.chain.from_iterable(store.parts.values()):
+        by_cell[held.cell].append(held)
+
+    def tally(stretches: Sequence[Held]) -> Tally:
+        days = sorted(about(held.part)["time"][:10] for held in stretches)
+        return Tally(
+            runs=sum(held.runs for held in stretches),
+            failed=sum(held.failed for held in stretches),
+            seconds=sum(
+                about(held.part)["seconds"] / sizes[held.part] * held.runs for held in stretches
+            ),
+            days=" to ".join(dict.fromkeys(days[:1] + days[-1:])),
+        )
+
+    shown: dict[str, list[Held]] = {}
+    for panel in panels:
+        digests = {cell.digest: None for cells in panel.cells.values() for cell in cells}
+        shown[panel.name] = [held for digest in digests for held in by_cell[digest]]
+    total = list(dict.fromkeys(itertools.chain.from_iterable(shown.values())))
+    makers: dict[tuple[str, ...], list[Held]] = defaultdict(list)
+    for held in total:
+        makers[tuple(str(about(held.part).get(key) or "unknown") for key in MAKER)].append(held)
+    return Provenance(
+        {name: tally(stretches) for name, stretches in shown.items()},
+        {maker: tally(stretches) for maker, stretches in makers.items()},
+        tally(total),
+    )

@@ -75,14 +75,13 @@ def _parser() -> Any:
 
     parser: Any = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.inline.ruler.before("escape", "mathematics", _read_mathematics)
-    rules = {
+    parser.renderer.rules |= {
         "mathematics": lambda tokens, i, *_: _mathematics(tokens[i].content),
         "table_open": lambda *_: _BOX,
         "table_close": lambda *_: "</table></div>",
         "link_open": lambda *_: "<span>",
         "link_close": lambda *_: "</span>",
     }
-    parser.renderer.rules |= rules
     return parser
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ class Panel:
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
     ylim : for curves.  exact : there is nothing random in it.
+
+    `kind` is curve, time or end; `cells` are those of the series shown, by tag and in order;
+    `labels` what the series are called; `cap` what a time panel plots for a run that never got
+    there, in units of `unit`.
     """
 
     name: str
@@ -74,19 +79,15 @@ class Panel:
 
     @property
     def kind(self) -> str:
-        """Curve, time or end."""
-        if self.quantity.startswith("time"):
-            return "time"
-        return "end" if self.quantity.endswith("_end") else "curve"
+        is_end, is_time = self.quantity.endswith("_end"), self.quantity.startswith("time")
+        return "end" if is_end else "time" if is_time else "curve"
 
     @property
     def method(self) -> Method:
-        """How its runs are made."""
         return METHODS[self.experiment.method]
 
     @cached_property
     def cells(self) -> dict[str, list[Cell]]:
-        """The cells of the series shown, by tag and in order."""
         groups: dict[str, list[Cell]] = {tag: [] for tag in self.series}
         for cell in self.experiment.cells:
             if cell.tag in groups or not self.series:
@@ -95,22 +96,18 @@ class Panel:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """What the series are called, by tag."""
         return {tag: cells[0].label for tag, cells in self.cells.items()}
 
     @property
     def cap(self) -> int:
-        """What a time panel plots for a run that never got there."""
         return self.method.work(self.experiment.settings)
 
     @property
     def unit(self) -> str:
-        """What is counted."""
         return self.method.unit
 
     @property
     def ylabel(self) -> str:
-        """The axis' label."""
         target = self.experiment.settings.get("target")
         return YLABELS[self.quantity].format(unit=self.unit, target=target)
 
@@ -138,12 +135,10 @@ class Curves:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the series are called, by tag."""
         return self.panel.labels
 
     @property
     def cap(self) -> int:
-        """What a time panel plots for a run that never got there."""
         return self.panel.cap
 
 
@@ -175,24 +170,19 @@ def has_runs(panel: Panel, store: Store) -> bool:
 
 def read(panel: Panel, store: Store) -> Curves:
     """The panel's numbers from the runs that the store has: as many as all of its cells have."""
-    groups = panel.cells
-    digests = [cell.digest for cells in groups.values() for cell in cells]
-    runs = min(map(store.complete_runs, digests), default=0)
-    runs = min(runs, panel.experiment.runs)
+    digests = [cell.digest for cells in panel.cells.values() for cell in cells]
+    runs = min(panel.experiment.runs, min(map(store.complete_runs, digests), default=0))
     if runs == 0:
         raise InputError(
             f"panel {panel.name} has cells without any run in the store; make it first with "
             f"jh figure {panel.name}"
         )
-    columns = ["cell", "run", "failure", panel.quantity]
-    table = store.table(digests, [*columns, "at"] if panel.kind == "curve" else columns)
-    rows: dict[str, list[dict[str, Any]]] = {}
-    for row in table.to_pylist():
-        if row["run"] < runs:
-            rows.setdefault(row["cell"], []).append(row)
+    columns = ["cell", "run", "failure", panel.quantity, *["at"] * (panel.kind == "curve")]
+    by_cell = groupby(store.table(digests, columns).to_pylist(), lambda row: row["cell"])
+    rows = {digest: list(in_order)[:runs] for digest, in_order in by_cell}
     x: Floats = np.zeros(0)
     samples, censored, failures, y, lo, hi = {}, {}, {}, {}, {}, {}
-    for tag, cells in groups.items():
+    for tag, cells in panel.cells.items():
         runs_of_cells = [rows[cell.digest] for cell in cells]
         failures[tag] = sum(row["failure"] is not None for cell in runs_of_cells for row in cell)
         x, samples[tag], censored[tag] = (
@@ -213,8 +203,8 @@ def _points(
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
     unknown = np.isnan(values)
-    instead = panel.cap if panel.kind == "time" else 0.0
-    return x, np.where(unknown, instead, values), unknown.mean(axis=0)
+    values[unknown] = panel.cap if panel.kind == "time" else 0.0
+    return x, values, unknown.mean(axis=0)
 
 
 def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Floats]:
@@ -231,8 +221,8 @@ def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Fl
 
 def judge(curves: Curves) -> list[dict[str, str]]:
     """Every claim about the panel, with its verdict and the numbers that it rests on."""
-    outcomes = [(claim, *claim.test(curves)) for claim in curves.panel.claims]
     return [
         {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
-        for claim, verdict, measured in outcomes
+        for claim in curves.panel.claims
+        for verdict, measured in [claim.test(curves)]
     ]

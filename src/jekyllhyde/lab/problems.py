@@ -10,9 +10,7 @@ import numpy as np
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import digests
-from jekyllhyde.lab.settings_text import PLAIN
-from jekyllhyde.lab.typed import check_names, check_type, hints_of
+from jekyllhyde.lab.cell_settings import PLAIN, check_names, check_type, hints_of, stored
 from jekyllhyde.mdp.domains import DOMAINS, find_problem, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.options import options_of
@@ -26,17 +24,16 @@ def domain_name(name: str) -> str:
     return name if domain is None else domain.name
 
 
-def domain_maker(name: str) -> Callable[..., FiniteMDP] | None:
-    """The function that makes a domain, one of the package or "file.py:name"; None for others."""
-    domain = known_domain(name)
-    return None if domain is None else domain.make
+def _maker(name: str) -> Callable[..., FiniteMDP] | None:
+    # The function that makes a domain, one of the package or "file.py:name"; None for others.
+    return getattr(known_domain(name), "make", None)
 
 
 def domain_options(name: str) -> dict[str, Any]:
     """The options of a domain with their defaults; one with a seed is random: a new MDP for every
     run. Of any other problem, the discount.
     """
-    maker = domain_maker(name)
+    maker = _maker(name)
     return {"gamma": None} if maker is None else _defaults(maker)
 
 
@@ -49,17 +46,17 @@ def _defaults(maker: Callable[..., FiniteMDP]) -> dict[str, Any]:
 
 def locate_problem(problem: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The problem with a file relative to `folder` made into one that any process finds."""
-    located = references.locate(problem, folder)
     file = folder / str(problem["name"])
     is_file = domain_name(str(problem["name"])) not in DOMAINS and file.is_file()
-    return located | ({"name": str(file.resolve())} if is_file else {})
+    located = {"name": str(file.resolve())} if is_file else {}
+    return references.locate(problem, folder) | located
 
 
 def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
     """Name and options with every default written out, files by their content; all checked."""
     name = domain_name(problem["name"])
     given = {key: value for key, value in problem.items() if key != "name"}
-    maker = domain_maker(name)
+    maker = _maker(name)
     if maker is None:
         content = references.file_digest(Path(name)) if Path(name).is_file() else None
         described = {"name": Path(name).name if content else name, **given, "content": content}
@@ -69,7 +66,7 @@ def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in given.items():
             if (key, value) != ("seed", "run"):
                 check_type(value, key, hints.get(key, Any))
-        described = digests.stored(name, options | given, options)
+        described = stored(name, options | given, options)
         described |= references.described({"name": name})
     example(problem)
     return described
@@ -90,13 +87,12 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
     name = domain_name(str(problem["name"]))
     options = {key: value for key, value in problem.items() if key != "name"}
     for key, value in options.items():
-        if not (value is None or isinstance(value, (*PLAIN, np.generic))):
+        if not isinstance(value, (*PLAIN, np.generic, type(None))):
             raise InputError(
                 f"{key} is {value!r}; an option of a problem is a number, a text, true or false"
             )
     if "seed" in domain_options(name):
-        options = {"seed": "run"} | options
-        options["seed"] = run if options["seed"] == "run" else options["seed"]
+        options |= {"seed": run} if options.get("seed", "run") == "run" else {}
     elif "seed" in options:
         raise InputError(f"problem {name} does not take seed; it is not random")
     file = Path(name.rpartition(":")[0] if references.is_reference(name) else name)

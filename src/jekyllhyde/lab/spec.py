@@ -33,11 +33,19 @@ from msgspec import Meta
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab.completion import complete
-from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.cell_settings import (
+    MOST,
+    Count,
+    axis,
+    canonical,
+    check_names,
+    check_type,
+    hints_of,
+    short,
+    slug,
+)
+from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
-from jekyllhyde.lab.settings_text import MOST, axis, canonical, short, slug
-from jekyllhyde.lab.typed import Count, check_names, check_type, hints_of
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
 NAME = r"^[\w.+-]+$"
@@ -49,10 +57,20 @@ Tables = Annotated[
 ]
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Cell:
     """One series at one point of the grid. `values` are the point's coordinates, the x axis first;
     `name` is the series' tag.
+
+    `id` is for people: experiment/coordinates/series, such as fig11a/eta=6.31/jh-100t-o0.5. `label`
+    shows the series, and `tag` is what it is known by, with the coordinates beside the x axis. `x`
+    is the coordinate on that axis, if it is a number. `text` has problem, settings and seed with
+    every default written out, as JSON, and `complete` the same as a dictionary. By its `digest` the
+    store knows the cell, and run i draws from the random stream (`stream`, i).
     """
 
     experiment: str
@@ -66,17 +84,14 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """For people: experiment/coordinates/series, such as fig11a/eta=6.31/jh-100t-o0.5."""
         return "/".join([self.experiment, *self._coordinates(), slug(self.series)])
 
     @property
     def label(self) -> str:
-        """The series as it is shown, with the coordinates beside the x axis."""
         return " ".join([self.series, *self._coordinates()[1:]])
 
     @property
     def tag(self) -> str:
-        """What the series is known by, with the coordinates beside the x axis."""
         return "-".join([self.name or slug(self.series), *map(slug, self._coordinates()[1:])])
 
     def _coordinates(self) -> list[str]:
@@ -84,15 +99,12 @@ class Cell:
 
     @property
     def x(self) -> float | None:
-        """The coordinate on the x axis, if it is a number."""
-        first = next(iter(self.values.values()), None)
-        return None if isinstance(first, (bool, str)) or first is None else float(first)
+        first = next(iter(self.values.values()), "")
+        return None if isinstance(first, (bool, str)) else float(first)
 
     @property
     def text(self) -> str:
-        """Problem, settings and seed with every default written out, as JSON; raises `InputError`
-        where something does not fit.
-        """
+        # Refused where something does not fit.
         try:
             problem, settings = complete(self.method, self.problem, self.settings)
         except InputError as error:
@@ -104,17 +116,14 @@ class Cell:
 
     @property
     def complete(self) -> dict[str, Any]:
-        """The same as a dictionary."""
         return dict(json.loads(self.text))
 
     @cached_property
     def digest(self) -> str:
-        """What the cell is known by in the store."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        return _digest(self.text)
 
     @property
     def stream(self) -> int:
-        """The seed of the cell's random streams: run i draws from (stream, i)."""
         return int(self.digest, 16)
 
 
@@ -196,7 +205,6 @@ class Experiment:
 
     @cached_property
     def axes(self) -> dict[str, list[Any]]:
-        """The values of each coordinate."""
         return {name: axis(name, values) for name, values in self.vary.items()}
 
     @cached_property
@@ -226,8 +234,7 @@ class Experiment:
     @cached_property
     def digest(self) -> str:
         """A stable hash of what is run, apart from the number of runs."""
-        text = canonical([cell.digest for cell in self.cells])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _digest(canonical([cell.digest for cell in self.cells]))
 
     def scaled(
         self, *, runs: int | None = None, points: int | None = None, length: float = 1.0
@@ -243,15 +250,6 @@ class Experiment:
                 vary[name] = [values[i] for i in kept]
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
 
-    def in_small(self, kind: str) -> Experiment:
-        """The experiment in small, for tests of a panel of this kind: two short runs at three
-        points of each axis.
-        """
-        method = METHODS[self.method]
-        shorter = self.scaled(runs=min(2, self.runs), points=3, length=method.small(kind))
-        only = method.small_series
-        return shorter if only is None else replace(shorter, series=[self.series[only]])
-
     @classmethod
     def from_toml(cls, path: str | Path) -> Experiment:
         """Read a file; an error names the file, the field and what is allowed."""
@@ -259,8 +257,9 @@ class Experiment:
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"{path} cannot be read ({reason})") from None
+            raise InputError(
+                f"{path} cannot be read ({getattr(error, 'strerror', None) or error})"
+            ) from None
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path} is not TOML: {error}") from None
         keys = [f.name for f in fields(cls) if f.name != "folder"]

@@ -2,8 +2,8 @@
 reads Parquet.
 
     STORE/manifest.json       {"format": 1}
-    STORE/parts/*.parquet     one row per run (`store_part` lists the columns); each file's metadata
-                              lists its cells, and says who made it and when
+    STORE/parts/*.parquet     one row per run (`store_files` lists the columns); each file's
+                              metadata lists its cells, and says who made it and when
     STORE/index.jsonl         a line per part with what it holds, so that nobody need look into
                               each; losing it costs nothing
 
@@ -20,7 +20,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,10 @@ import pyarrow.compute as pc
 
 from jekyllhyde import files
 from jekyllhyde.errors import InputError
-from jekyllhyde.lab import store_part
+from jekyllhyde.lab import store_files
 from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell
-from jekyllhyde.lab.store_folder import open_folder, store_error
-from jekyllhyde.lab.store_part import SCHEMA, UNREADABLE, Held, Stretch, first_line
+from jekyllhyde.lab.store_files import SCHEMA, UNREADABLE, Held, Stretch, first_line
 
 
 @dataclass
@@ -56,17 +55,16 @@ class Store:
         """Open the store in `folder`; with `create`, to write to it, and make one there if there is
         none.
         """
-        store = cls(open_folder(Path(folder), create))
+        store = cls(store_files.open_folder(Path(folder), create))
         store.refresh()
         return store
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         return files.refused(f"store is {str(self.folder)!r}; it cannot be written to")
 
-    @contextlib.contextmanager
-    def _reading(self, name: str) -> Iterator[None]:
+    def _read(self, read: Callable[..., Any], name: str, *args: Any) -> Any:
         try:
-            yield
+            return read(self._path(name), *args)
         except UNREADABLE as error:
             raise self._cannot_read(name, error) from None
 
@@ -79,23 +77,27 @@ class Store:
         listed = self._listed()
         present = {}
         try:
-            names = os.listdir(self.folder / "parts") if scan else listed
-            for name in filter(store_part.is_part, names):
-                with contextlib.suppress(FileNotFoundError):  # its writer died before the rename
-                    present[name] = self._path(name).stat().st_size
+            for name in os.listdir(self.folder / "parts") if scan else listed:
+                if name.endswith(".parquet") and not name.startswith("."):
+                    with contextlib.suppress(FileNotFoundError):  # its writer died before renaming
+                        present[name] = self._path(name).stat().st_size
         except OSError as error:
-            reason = f"its parts cannot be listed ({error.strerror})"
-            raise store_error(self.folder, reason) from None
-        if scan:
-            for name in [name for name, size in self._sizes.items() if present.get(name) != size]:
-                self._forget(name)
+            raise store_files.store_error(
+                self.folder, f"its parts cannot be listed ({error.strerror})"
+            ) from None
+        gone = {name for name, size in self._sizes.items() if scan and present.get(name) != size}
+        for name in gone:
+            del self._sizes[name]
+            self.damaged.pop(name, None)
+            for stretch in self.parts.pop(name, []):
+                self._cells[stretch.cell].remove(stretch)
         for name in present.keys() - self._sizes.keys():
             size, held = listed.get(name, (None, None))
             self._take_in(name, present[name], held if size == present[name] else None)
 
-    def _take_in(self, name: str, size: int, held: list[Stretch] | None) -> None:
+    def _take_in(self, name: str, size: int, held: Sequence[Stretch] | None) -> None:
         try:
-            known = held or store_part.read_about(self._path(name))["held"]
+            known = held or store_files.read_about(self._path(name))["held"]
             self.parts[name] = [Held(name, *stretch) for stretch in known]
         except FileNotFoundError:  # set aside since
             return
@@ -107,43 +109,36 @@ class Store:
         for stretch in self.parts.get(name, []):
             self._cells.setdefault(stretch.cell, []).append(stretch)
 
-    def _forget(self, name: str) -> None:
-        del self._sizes[name]
-        self.damaged.pop(name, None)
-        for stretch in self.parts.pop(name, []):
-            self._cells[stretch.cell].remove(stretch)
-
-    def _listed(self) -> dict[str, tuple[int, list[Stretch]]]:
+    def _listed(self) -> Mapping[str, tuple[int, Sequence[Stretch]]]:
         # The index's lines since the last look: size and content per part. What is not such a line
         # is passed over.
         try:
             with (self.folder / "index.jsonl").open("rb") as file:
-                if os.fstat(file.fileno()).st_size < self._index_read:  # lost, and begun anew
-                    self._index_read = 0
-                file.seek(self._index_read)
+                lost = os.fstat(file.fileno()).st_size < self._index_read  # and begun anew
+                self._index_read = file.seek(0 if lost else self._index_read)
                 data = file.read()
         except OSError:
             return {}
-        data = data[: data.rfind(b"\n") + 1]
-        self._index_read += len(data)
+        lines = data[: data.rfind(b"\n") + 1]
+        self._index_read += len(lines)
         listed = {}
-        for line in data.splitlines():
+        for line in lines.splitlines():
             with contextlib.suppress(msgspec.DecodeError):
                 name, size, held = _LINE.decode(line)
-                listed[name] = (size, [list(stretch) for stretch in held])
+                listed[name] = (size, held)
         return listed
 
     def _path(self, name: str) -> Path:
         return self.folder / "parts" / name
 
     def _cannot_read(self, name: str, error: Exception) -> InputError:
-        reason = f"part {name} cannot be read ({first_line(error)}), verify the store"
-        return store_error(self.folder, reason)
+        return store_files.store_error(
+            self.folder, f"part {name} cannot be read ({first_line(error)}), verify the store"
+        )
 
     def present(self, digest: str) -> set[int]:
         """The runs of a cell that are here."""
-        stretches = self._cells.get(digest, ())
-        return {run for stretch in stretches for run in range(stretch.first, stretch.last)}
+        return {run for held in self._cells.get(digest, ()) for run in range(held.first, held.last)}
 
     def missing(self, digest: str, runs: int) -> list[range]:
         """Which of the runs 0 .. runs - 1 of a cell are not here, as stretches."""
@@ -167,8 +162,7 @@ class Store:
         for name in sorted(parts):
             here = {stretch.cell for stretch in self.parts[name]}
             cells = None if here <= wanted else here & wanted
-            with self._reading(name):
-                tables.append(store_part.read_table(self._path(name), needed, cells))
+            tables.append(self._read(store_files.read_table, name, needed, cells))
         if not tables:
             return schema.empty_table()
         rows = pa.concat_tables(tables).unify_dictionaries()
@@ -178,8 +172,7 @@ class Store:
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
-        with self._reading(name):
-            about = store_part.read_about(self._path(name))
+        about = self._read(store_files.read_about, name)
         return {key: value for key, value in about.items() if key != "held"}
 
     # Adding.
@@ -205,37 +198,41 @@ class Store:
             name: pa.array([row.get(name) for row in rows], SCHEMA.field(name).type)
             for name in SCHEMA.names
         }
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        about = {"seconds": round(seconds, 3), "time": now, **store_part.machine()}
+        about = {
+            "seconds": round(seconds, 3),
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            **store_files.machine(),
+        }
         return self._add(pa.table(columns, schema=SCHEMA), about)
 
     def merge(self, other: Store) -> int:
         """Take over the runs of another store that are not here; how many of its parts had such."""
-        taken = 0
-        for name in sorted(other.parts):
-            about = other.provenance(name)
-            with other._reading(name):
-                table = store_part.read_table(other._path(name)).cast(SCHEMA)
-            taken += self._add(table, about) is not None
-        return taken
+
+        def read(path: Path) -> pa.Table:
+            return store_files.read_table(path).cast(SCHEMA)
+
+        return sum(
+            self._add(other._read(read, name), other.provenance(name)) is not None
+            for name in sorted(other.parts)
+        )
 
     def _add(self, table: pa.Table, about: Mapping[str, Any]) -> str | None:
         # Write what is new of a table, as of now; if others have stored some of it before the lock
         # is ours, again.
-        keys = store_part.keys_of(table)
+        keys = store_files.keys_of(table)
         with self._writing():
-            while True:
-                new = [i for i, (cell, _, run, _) in enumerate(keys) if not self._has(cell, run)]
-                if not new:
-                    return None
-                held = store_part.stretches(keys[i] for i in new)
-                data = store_part.encode(table.take(new), {"held": held, **about})
-                path = self._path(store_part.part_name(data))
+            while new := [
+                i for i, (cell, _, run, _) in enumerate(keys) if not self._has(cell, run, run + 1)
+            ]:
+                held = store_files.stretches(keys[i] for i in new)
+                data = store_files.encode(table.take(new), {"held": held, **about})
+                path = self._path(store_files.part_name(data))
                 with files.partial_file(path, data) as partial:
                     if self._put(partial, path, held):
                         return path.name
+        return None
 
-    def _put(self, partial: Path, path: Path, held: list[Stretch]) -> bool:
+    def _put(self, partial: Path, path: Path, held: Sequence[Stretch]) -> bool:
         # Rename a part that is written into its place, unless others have stored some of it.
         with self._locked():
             self.refresh(scan=False)
@@ -247,12 +244,11 @@ class Store:
         files.sync_folder(path.parent)
         return True
 
-    def _has(self, cell: str, first: int, last: int | None = None) -> bool:
-        # Whether any of the runs first .. last - 1 of a cell is here; one run without `last`.
-        last = first + 1 if last is None else last
+    def _has(self, cell: str, first: int, last: int) -> bool:
+        # Whether any of the runs first .. last - 1 of a cell is here.
         return any(held.first < last and first < held.last for held in self._cells.get(cell, ()))
 
-    def _list(self, name: str, size: int, held: list[Stretch]) -> None:
+    def _list(self, name: str, size: int, held: Sequence[Stretch]) -> None:
         # Add a line to the index; one that a full disk cut short is ended first.
         with (self.folder / "index.jsonl").open("ab+") as file:
             file.seek(max(0, file.tell() - 1))
@@ -269,7 +265,7 @@ class Store:
         per part.
         """
         self.refresh()
-        faults = {name: store_part.fault_of(self._path(name)) for name in sorted(self.parts)}
+        faults = {name: store_files.fault_of(self._path(name)) for name in sorted(self.parts)}
         wrong = self.damaged | {name: fault for name, fault in faults.items() if fault}
         for cell, stretches in self._cells.items():
             last, before = 0, ""

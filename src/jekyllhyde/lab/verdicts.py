@@ -26,7 +26,7 @@ Part = bool | None
 
 
 def verdict(*parts: Part) -> str:
-    """All True, all False, or something between."""
+    # All True, all False, or something between.
     require(parts, "there is nothing to compare")
     if all(parts):
         return "supported"
@@ -37,51 +37,50 @@ def verdict(*parts: Part) -> str:
 
 
 def below(estimate: Estimate, bound: float) -> Part:
-    """Is it below the bound?"""
+    # Is it below the bound?
     return True if estimate.hi < bound else False if estimate.lo >= bound else None
 
 
 def above(estimate: Estimate, bound: float) -> Part:
-    """Is it above the bound?"""
+    # Is it above the bound?
     return True if estimate.lo > bound else False if estimate.hi <= bound else None
 
 
 def between(estimate: Estimate, low: float, high: float) -> Part:
-    """Is it above the one and below the other? One that is not decides."""
+    # Is it above the one and below the other? One that is not decides.
     return both(above(estimate, low), below(estimate, high))
 
 
 def much_below(estimate: Estimate) -> Part:
-    """Is a ratio below one half? None where it is anywhere below 1, or may be."""
+    # Is a ratio below one half? None where it is anywhere below 1, or may be.
     return True if estimate.hi < 1 / MUCH else False if estimate.lo >= 1 else None
 
 
 def much_above(estimate: Estimate) -> Part:
-    """Is a ratio above 2? None where it is anywhere above 1, or may be."""
+    # Is a ratio above 2? None where it is anywhere above 1, or may be.
     return True if estimate.lo > MUCH else False if estimate.hi <= 1 else None
 
 
 def mostly(share: Estimate) -> Part:
-    """Is it so in all cases? None in at least half of them."""
+    # Is it so in all cases? None in at least half of them.
     return True if share.y == 1 else None if share.y >= 0.5 else False
 
 
 def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
-    """Is a number without uncertainty the one stated, but for less than the tolerance?"""
+    # Is a number without uncertainty the one stated, but for less than the tolerance?
     return abs(estimate.y - stated) < tolerance
 
 
 def within(estimate: Estimate, low: float, high: float) -> Part:
-    """Is it between the two?"""
+    # Is it between the two?
     if low <= estimate.lo and estimate.hi <= high:
         return True
     return False if estimate.hi < low or estimate.lo > high else None
 
 
 def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
-    """Is it about the number stated: within the factor, and not too uncertain for that? None up to
-    the square of the factor.
-    """
+    # Is it about the number stated: within the factor, and not too uncertain for that? None up to
+    # the square of the factor.
     if not estimate.y * stated > 0:
         return False if np.isfinite(estimate.y) else None
     wide = factor**2
@@ -93,9 +92,8 @@ def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
 
 
 def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
-    """Does a return round to the number stated? None where its distance to the optimum is within a
-    factor 2 of that stated.
-    """
+    # Does a return round to the number stated? None where its distance to the optimum is within a
+    # factor 2 of that stated.
     half = 0.5 * 10.0**-digits
     if abs(estimate.y - stated) <= half:
         return True if estimate.hi - estimate.lo < 4 * half else None
@@ -107,24 +105,24 @@ def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
 
 
 def both(*parts: Part) -> Part:
-    """Are they all so? One that is not decides."""
+    # Are they all so? One that is not decides.
     if any(part is not None and not part for part in parts):
         return False
     return None if None in parts else True
 
 
 def every(curves: Curves, flags: ArrayLike) -> Part:
-    """Is it so in every run? One that is not decides; few that are do not."""
+    # Is it so in every run? One that is not decides; few that are do not.
     if not np.all(flags):
         return False
     return True if curves.panel.exact or curves.runs >= FEWEST else None
 
 
 def none(curves: Curves, flags: ArrayLike) -> Part:
-    """Is it so in no run? One in which it is decides."""
+    # Is it so in no run? One in which it is decides.
     return every(curves, np.logical_not(flags))
 
 
 def most(curves: Curves, flags: ArrayLike) -> Part:
-    """Is it so in every run? None in at least half of them."""
+    # Is it so in every run? None in at least half of them.
     return every(curves, flags) if np.all(flags) else mostly(exactly(np.asarray(flags).mean()))

@@ -2,7 +2,6 @@
 it.
 """
 
-from dataclasses import replace
 from importlib import import_module
 
 from jekyllhyde.lab.panel import Panel
@@ -13,12 +12,3 @@ PANELS: dict[str, Panel] = {
     for number in FIGURES
     for panel in import_module(f"{__name__}.figure{number:02}").PANELS
 }
-
-
-def in_small(panel: Panel) -> Panel:
-    """The panel in small, for tests: two runs of a two-hundredth of the length at three points of
-    each axis; seconds for all.
-
-    Networks take long to compile, so there is only one of the deep agents.
-    """
-    return replace(panel, experiment=panel.experiment.in_small(panel.kind))

@@ -50,7 +50,7 @@ def chain_panel(
     n: int = 10,
     beta: float = 0.95,
 ) -> Panel:
-    """The return against updates, or updates to a normalized return of 0.5 against what varies."""
+    # The return against updates, or updates to a normalized return of 0.5 against what varies.
     xlabel = next(iter(vary), "updates")
     settings = {**({"updates": 15_000, "target": 0.5} if vary else {"points": 1000}), **settings}
     return Panel(
@@ -76,7 +76,7 @@ def chain_panel(
 
 
 def end(curves: Curves, tag: str) -> float:
-    """The return at the end."""
+    # The return at the end.
     return mean(curves, tag).y
 
 
@@ -90,19 +90,19 @@ weak_is_stuck = compare(f"{_END} (0 is the fruit)", each(end, (O_T,)), near, 0.0
 
 
 def no_slower(curves: Curves, a: str, b: str) -> Estimate:
-    """The share of x at which a takes no longer than b."""
+    # The share of x at which a takes no longer than b.
     return exactly((average(curves, a) <= average(curves, b)).mean())
 
 
 def half_at_25(curves: Curves) -> Measured:
-    """The sentence of the main text, about o=0.5 alone."""
+    # The sentence of the main text, about o=0.5 alone.
     i = at(curves, 25)
     updates = average(curves, O_HALF)[i]
     return [bool(solved(curves, O_HALF)[i])], f"updates of o=0.5 at |S|=25: {updates:g}"
 
 
 def weight_is_speed(curves: Curves) -> Measured:
-    """More weight on the uniform density is at least as fast at every x."""
+    # More weight on the uniform density is at least as fast at every x.
     first, second = no_slower(curves, UNIFORM, O_HALF), no_slower(curves, O_HALF, O_TENTH)
     return [mostly(first), mostly(second)], (
         f"share of x: uniform no slower than o=0.5 {first.y:g}, o=0.5 than o=0.1 {second.y:g}"
@@ -143,7 +143,7 @@ constant_is_better = compare(
 
 
 def ten_times_smaller(curves: Curves) -> Measured:
-    """On-policy updates at beta 0.1."""
+    # On-policy updates at beta 0.1.
     i = at(curves, 0.1)
     there = [bool(solved(curves, tag)[i]) for tag in PLANNED_PLAIN]
     limits = say(each(largest, PLANNED_PLAIN)(curves))

@@ -3,6 +3,7 @@ zoomed); what the paper says about it, in our words, is from Section 4.3.
 """
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     Measured,
     compare,
     crosses_sooner,
@@ -36,7 +37,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)

@@ -5,7 +5,17 @@ What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import Measured, compare, each, holds, join, say, show, untestable
+from jekyllhyde.lab.claim_tests import (
+    Curves,
+    Measured,
+    compare,
+    each,
+    holds,
+    join,
+    say,
+    show,
+    untestable,
+)
 from jekyllhyde.lab.estimates import average, crossing, exactly, label_of, largest, require, solved
 from jekyllhyde.lab.figures import chain_planning as chain
 from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
@@ -18,7 +28,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     UNIFORM,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
 
 OPTIMAL = 1 - 1e-10

@@ -6,7 +6,7 @@ What the paper says about it, in our words, is from Appendix D.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import compare, each, holds, show, untestable
+from jekyllhyde.lab.claim_tests import Curves, compare, each, holds, show, untestable
 from jekyllhyde.lab.estimates import (
     ABOUT,
     Estimate,
@@ -31,7 +31,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SOFTMAX,
     UNIFORM,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, about, above, below, near
 
 PAIRS = tuple(zip(PLANNED_PLAIN, PLANNED_ENTROPY, strict=True))

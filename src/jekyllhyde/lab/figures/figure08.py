@@ -7,6 +7,7 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     compare,
     crosses_sooner,
     each,
@@ -38,7 +39,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     chain_curves,
     curve_panel,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, every, much_above, none
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     against,
     compare,
     crosses_sooner,
@@ -55,7 +56,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
 
 CLOSE = (*BRIEF, *PLAIN)

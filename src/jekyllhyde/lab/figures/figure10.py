@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     Measure,
     Measured,
     Row,
@@ -30,7 +31,6 @@ from jekyllhyde.lab.estimates import (
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, SLIGHT, Part, above, below, between
 
 SERIES: Series = tuple(

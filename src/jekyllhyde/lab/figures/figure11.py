@@ -7,6 +7,7 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     Measured,
     best_about,
     compare,
@@ -38,7 +39,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     chain_sweep,
     random_sweep,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import about, above, below, every, much_above, within
 
 ALL = (*JH, *BASELINES)

@@ -7,6 +7,7 @@ import numpy as np
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     Measured,
     all_arrive,
     compare,
@@ -45,7 +46,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     chain_sweep,
 )
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import about, above, below, between, both, every, most
 
 

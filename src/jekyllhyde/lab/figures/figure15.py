@@ -8,6 +8,7 @@ critic's step here; what it says is about this one.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     all_arrive,
     compare,
     each,
@@ -19,7 +20,6 @@ from jekyllhyde.lab.claim_tests import (
 )
 from jekyllhyde.lab.estimates import Bools, Estimate, Floats, arrived, of_means, require, runs_of
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import below, most, none
 
 FRUIT = 0.8 * 0.99**8  # the value of the low-hanging fruit, beta gamma^(|S|-2)

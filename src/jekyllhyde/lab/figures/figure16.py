@@ -15,6 +15,7 @@ import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
     FIRST_ONLY,
+    Curves,
     Measure,
     compare,
     each,
@@ -40,7 +41,6 @@ from jekyllhyde.lab.estimates import (
     time_ratio,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import ALIKE, about, above, below, every, most, much_below, within
 
 SERIES: Series = tuple(

@@ -9,9 +9,9 @@ a division by the batch brings back to 1: only with it are the baselines as fast
 
 from typing import Any
 
+from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.claim_tests import Row, claims
 from jekyllhyde.lab.panel import Panel
-from jekyllhyde.lab.settings_text import slug
 from jekyllhyde.lab.spec import Experiment
 
 Series = tuple[dict[str, Any], ...]

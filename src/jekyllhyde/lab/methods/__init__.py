@@ -1,11 +1,56 @@
-"""The methods by name: exact updates, learning from samples, learning with networks."""
+"""The methods by name: exact updates, learning from samples, learning with networks; and cells
+completed by them: problem and settings with every default written out, as the digest has them.
+"""
 
-from jekyllhyde.lab.methods.contract import Method
+from functools import lru_cache
+from typing import Any
+
+from jekyllhyde.lab.cell_settings import PLAIN, canonical
+from jekyllhyde.lab.methods.contract import Method, Settings
 from jekyllhyde.lab.methods.deep import DEEP
 from jekyllhyde.lab.methods.learn import LEARN
 from jekyllhyde.lab.methods.plan import PLAN
+from jekyllhyde.lab.problems import complete_problem, domain_name, example
+from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.registry import Registry
 
 METHODS: Registry[Method] = Registry("method")
 for _method in (PLAN, LEARN, DEEP):
     METHODS.add(_method.name, _method)
+
+
+def complete(method: str, problem: Settings, settings: Settings) -> tuple[str, str]:
+    """Problem and settings, complete and checked, as canonical texts; what depends on plain values
+    alone, not on a file nor on an array's fit to the problem, is remembered.
+    """
+    is_domain = domain_name(problem["name"]) in DOMAINS
+    return (
+        _remembered(None, _items(problem))
+        if is_domain and _is_plain(problem)
+        else canonical(complete_problem(problem)),
+        _remembered(method, _items(settings))
+        if _is_plain(settings)
+        else canonical(METHODS[method].complete(example(problem), settings)),
+    )
+
+
+def _is_plain(values: Settings) -> bool:
+    return all(
+        value is None or (type(value) in PLAIN and ".py:" not in str(value))
+        for value in values.values()
+    )
+
+
+def _items(values: Settings) -> tuple[tuple[str, type, Any], ...]:
+    # With their types, since 1, 1.0 and true are equal.
+    return tuple((key, type(value), value) for key, value in values.items())
+
+
+@lru_cache(maxsize=8192)
+def _remembered(method: str | None, items: tuple[tuple[str, type, Any], ...]) -> str:
+    values = {key: value for key, _, value in items}
+    return canonical(
+        complete_problem(values)
+        if method is None
+        else METHODS[method].complete(example({"name": "chain"}), values)
+    )

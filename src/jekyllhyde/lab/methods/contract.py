@@ -46,8 +46,10 @@ class Method:
     xlabel : the axis along a run, if it is not the unit.
     exact : nothing is random but the problem.  whole : the runs of a cell are made in one call.
     extra : what must be installed beside the core.
-    small : (kind of panel) -> the length for tests, as a share.  small_series : the only one
-        of the series that tests run, by its place.
+
+    `work` is how many units a run makes, at most; `estimate` about how many seconds it takes, and
+    what it counts at least; `run_block` gives the rows of some runs, with the reason where one
+    failed.
     """
 
     name: str
@@ -63,41 +65,33 @@ class Method:
     exact: bool = False
     whole: bool = False
     extra: str | None = None
-    small: Callable[[str], float] = lambda kind: 0.005
-    small_series: int | None = None
 
     def work(self, settings: Settings) -> int:
-        """How many units a run makes, at most."""
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))
 
     def estimate(self, problem: Settings, settings: Settings) -> float:
-        """About how many seconds a run takes, at most, and what it counts at least."""
         least = CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS
         return max(least, self.seconds(problem, settings) * self.work(settings))
 
     def run_block(
         self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
     ) -> list[Row]:
-        """The rows of these runs, with the reason where one failed."""
         try:
             rows = self.rows(problem, settings, stream, runs, progress)
         except MemoryError:  # says nothing about the run
             raise
         except Exception as error:
             if len(runs) == 1:
-                return [{"run": runs.start, "failure": _reason(error)}]
-            middle = (runs.start + runs.stop) // 2  # the others are as they would be without it
+                kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+                reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
+                return [{"run": runs.start, "failure": reason}]
+            middle = len(runs) // 2  # the others are as they would be without it
             return [
                 row
-                for half in (range(runs.start, middle), range(middle, runs.stop))
+                for half in (runs[:middle], runs[middle:])
                 for row in self.run_block(problem, settings, stream, half, progress)
             ]
         return [{"run": run, **row} for run, row in zip(runs, rows, strict=True)]
-
-
-def _reason(error: Exception) -> str:
-    text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return text[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
 
 
 def split(settings: Settings, options: type[msgspec.Struct]) -> tuple[Row, Row]:

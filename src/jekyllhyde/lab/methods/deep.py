@@ -9,10 +9,10 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import find_agent
 from jekyllhyde.errors import need
+from jekyllhyde.lab.cell_settings import Count, check_settings
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import domain_name
-from jekyllhyde.lab.typed import Count, check_settings
 from jekyllhyde.mdp.finite import FiniteMDP
 
 
@@ -30,9 +30,12 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     from jekyllhyde.deep.configurations import configure, describe
 
     chosen, options = _chosen(settings)
-    agent, name = chosen["agent"], chosen["config"]
-    configs = [configure(agent, name, level=level, **options) for level in (1, 2)]
-    values = repr([describe(config) for config in configs])
+    values = repr(
+        [
+            describe(configure(chosen["agent"], chosen["config"], level=level, **options))
+            for level in (1, 2)
+        ]
+    )
     return references.described(chosen | options) | {
         "values": hashlib.sha256(values.encode()).hexdigest()[:12]  # what the name stands for today
     }
@@ -89,8 +92,6 @@ DEEP = Method(
     xlabel="training episodes",
     whole=True,
     extra="deep",
-    small=lambda kind: 0.04,
-    small_series=1,  # networks take long to compile
     columns=dict.fromkeys(("end", "steps"), contract.COUNT)
     | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
 )

@@ -11,11 +11,17 @@ from msgspec.structs import asdict
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
 from jekyllhyde.errors import InputError, check_number
-from jekyllhyde.lab import digests
+from jekyllhyde.lab.cell_settings import (
+    Count,
+    check_names,
+    check_settings,
+    check_type,
+    hints_of,
+    stored,
+)
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.typed import Count, check_names, check_settings, check_type, hints_of
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
 
@@ -40,9 +46,9 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
         check_number(chosen.target, "target", TARGET)
     files = {key: value for key, value in settings.items() if references.is_reference(value)}
     return (
-        digests.stored("learn", asdict(chosen), asdict(LearnSettings()))
+        stored("learn", asdict(chosen), asdict(LearnSettings()))
         | {"agent": record.stored}
-        | digests.stored(record.stored, _resolved(agent), _defaults(record.cls))
+        | stored(record.stored, _resolved(agent), _defaults(record.cls))
         | references.described(files)
     )
 
@@ -74,7 +80,9 @@ def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
     own, options = contract.split(settings, LearnSettings)
     chosen = check_settings(LearnSettings, own, "learn")
     record = _tabular(chosen.agent)
-    hints = _hints(record.cls)
+    # Discount and seed are the problem's and the cell's.
+    owner = record.cls.settings_type
+    hints = {f.name: hints_of(owner)[f.name] for f in fields(owner) if f.name != "gamma"}
     takes = dict.fromkeys(LearnSettings.__struct_fields__) | hints
     check_names(options, f"{{}} is not a setting of {record.name}", takes)
     for name, value in options.items():
@@ -85,19 +93,12 @@ def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
 def _tabular(name: str) -> AgentRecord:
     # The record of a tabular agent by its name, also by the one that it had in 0.1.
     known = {record.stored: record for record in AGENTS.values() if record.tabular}
-    record = known.get(name)
-    if record is None and (name in AGENTS or references.is_reference(name)):
-        record = find_agent(name)
+    is_named = name in AGENTS or references.is_reference(name)
+    record = known.get(name) or (find_agent(name) if is_named else None)
     if record is None or not record.tabular:
         names = ", ".join(record.name for record in known.values())
         raise InputError(f"agent is {name!r}; it must be one of {names}, or file.py:Name")
     return record
-
-
-def _hints(cls: Any) -> dict[str, Any]:
-    # The types of an agent's settings; discount and seed are the problem's and the cell's.
-    owner = cls.settings_type
-    return {f.name: hints_of(owner)[f.name] for f in fields(owner) if f.name != "gamma"}
 
 
 def _resolved(agent: Any) -> dict[str, Any]:
@@ -123,12 +124,14 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
     }
     if chosen.target is None:
         at = contract.thin(len(result.trajectories), chosen.points)
-        curves = {name: getattr(result, name)[i, at] for name in ("J_norm", "J_norm_jekyll")}
+        curves = {"J_norm": result.J_norm[i, at], "J_norm_jekyll": result.J_norm_jekyll[i, at]}
         return row | {"at": result.trajectories[at], **curves}
-    for criterion in get_args(Criterion):
-        reached = result.reached(chosen.target, criterion)[i]
-        if reached.any():
-            row[f"time_{criterion}"] = int(result.trajectories[reached.argmax()])
+    reached = {name: result.reached(chosen.target, name)[i] for name in get_args(Criterion)}
+    row |= {
+        f"time_{name}": int(result.trajectories[flags.argmax()])
+        for name, flags in reached.items()
+        if flags.any()
+    }
     return row | {"time": row.get(f"time_{chosen.target_on}")}
 
 

@@ -6,11 +6,10 @@ import msgspec
 from msgspec.structs import asdict
 
 from jekyllhyde import references
-from jekyllhyde.lab import digests
+from jekyllhyde.lab.cell_settings import Count, check_settings, stored
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
-from jekyllhyde.lab.typed import Count, check_settings
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
 from jekyllhyde.planning.plan_run import make_job
@@ -32,10 +31,9 @@ class PlanSettings(msgspec.Struct, frozen=True):
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     chosen = asdict(check_settings(PlanSettings, settings, "plan"))
-    job = references.resolved(chosen)
-    del job["points"]
+    job = {key: value for key, value in references.resolved(chosen).items() if key != "points"}
     make_job(mdp, **job, pi0=None, record=(), record_at="all", engine="auto")
-    return digests.stored("plan", references.described(chosen), asdict(PlanSettings()))
+    return stored("plan", references.described(chosen), asdict(PlanSettings()))
 
 
 def _rows(
@@ -56,10 +54,6 @@ def _rows(
     return rows
 
 
-def _seconds(problem: Settings, settings: Settings) -> float:
-    return 1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
-
-
 PLAN = Method(
     name="plan",
     unit="updates",
@@ -68,7 +62,8 @@ PLAN = Method(
     | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
     complete=_complete,
     rows=_rows,
-    seconds=_seconds,
+    seconds=lambda problem, settings: (
+        1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
+    ),
     exact=True,
-    small=lambda kind: 1.0 if kind == "time" else 0.005,  # times need their length, and are quick
 )

@@ -1,4 +1,5 @@
-"""A part file of a store: its columns, what it holds, who made it, what may be wrong with it.
+"""The files of a store: the manifest of its folder, and the parts, with what may be wrong with
+them. A part's columns:
 
 | column                              | meaning                                             |
 | ----------------------------------- | --------------------------------------------------- |
@@ -15,13 +16,15 @@
 | score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
 """
 
+import contextlib
 import hashlib
 import io
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -31,9 +34,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jekyllhyde import __version__
+from jekyllhyde import __version__, files
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab.cell_settings import canonical
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.settings_text import canonical
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
@@ -50,9 +54,11 @@ SCHEMA = pa.schema(
     | {name: kind for method in METHODS.values() for name, kind in method.columns.items()}
 )
 KEY = b"jekyllhyde"
+FORMAT = 1
+ABANDONED = 3600.0  # seconds after which a file still being written is one whose writer died
 UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError)
 
-Stretch = list[Any]  # [cell, id, first, last, failed], as `Held` without the part
+Stretch = Sequence[Any]  # [cell, id, first, last, failed], as `Held` without the part
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +72,46 @@ class Held:
     last: int
     failed: int
 
+    @property
+    def runs(self) -> int:
+        return self.last - self.first
 
-def is_part(name: str) -> bool:
-    """Whether a file of this name is a part."""
-    return name.endswith(".parquet") and not name.startswith(".")
+
+def store_error(folder: Path, reason: str) -> InputError:
+    """What is wrong with a store, in one sentence."""
+    return InputError(f"store is {str(folder)!r}; {reason}")
+
+
+def open_folder(folder: Path, create: bool) -> Path:
+    """A store's folder, checked; with `create` made if need be, and sure to take new parts."""
+    manifest, parts = folder / "manifest.json", folder / "parts"
+    if folder.exists() and not folder.is_dir():
+        raise store_error(folder, "it is a file, and must be a folder")
+    if create and not manifest.exists():
+        # The manifest is there if another process has made it since.
+        if not {path.name for path in folder.glob("[!.]*")} <= {parts.name, manifest.name}:
+            raise store_error(
+                folder, "that folder has other things in it, give a new or an empty one"
+            )
+        files.prepare_folder(parts, "store")
+        files.write_json(manifest, {"format": FORMAT, "made_by": f"jekyllhyde {__version__}"})
+    try:
+        version = json.loads(manifest.read_text())["format"]
+    except FileNotFoundError:
+        raise store_error(folder, "there is no store (its manifest.json is missing)") from None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise store_error(
+            folder, f"its manifest.json cannot be read ({first_line(error)})"
+        ) from None
+    if version != FORMAT:
+        raise store_error(
+            folder, f"it has format {version}, and this version reads format {FORMAT}"
+        )
+    for partial in files.prepare_folder(parts, "store").glob(".*") if create else ():
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - partial.stat().st_mtime > ABANDONED:
+                partial.unlink()
+    return folder
 
 
 def part_name(data: bytes) -> str:
@@ -114,11 +156,11 @@ def read_about(path: Path | io.BytesIO) -> dict[str, Any]:
     return dict(json.loads(metadata[KEY]))
 
 
-def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[Stretch]:
+def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[list[Any]]:
     """The stretches of consecutive runs among rows of (cell, id, run, failure), in order of cell
     and run.
     """
-    pieces: list[Stretch] = []
+    pieces: list[list[Any]] = []
     for cell, id, run, failure in sorted(rows, key=lambda row: (row[0], row[2])):
         if not (pieces and pieces[-1][0] == cell and pieces[-1][3] == run):
             pieces.append([cell, id, run, run, 0])

@@ -1,15 +1,30 @@
-"""Values of settings: grids of them, their canonical text, and names for people."""
+"""The settings of a cell: checked against the types that their owners declare, with errors that
+name the field; grids of values; their canonical text, and what of it enters digests; names for
+people.
+"""
 
 import json
 import math
 import re
+import types
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import numpy as np
 
 from jekyllhyde.errors import InputError
 
+S = TypeVar("S", bound=msgspec.Struct)
+Count = Annotated[int, msgspec.Meta(ge=1)]
+_WORDS = {
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    type(None): "nothing",
+}
 MOST = 1_000_000  # values of a coordinate, and cells of an experiment
 PLAIN = (bool, int, float, str)
 
@@ -94,6 +109,39 @@ def _plain(value: Any) -> Any:
     )
 
 
+# What version 0.1 had, so that the runs that it stored are found by later ones: an option that it
+# did not have enters a digest only where it differs from its default, which must stand for what
+# 0.1 did.
+_AGENT = """eta eta_c q0 parametrization critic mle_every nu batch normalization density capacity
+    when_full successor convention"""
+OPTIONS: dict[str, tuple[str, ...]] = {
+    owner: tuple(names.split())
+    for owner, names in {
+        "chain": "n_states beta gamma convention",
+        "garnet": "n_states n_actions connectivity gamma seed convention goal",
+        "four_rooms": "level size gamma slip convention",
+        "deep_sea": "n gamma convention",
+        "plan": "parametrization density o eta lam updates target convention points",
+        "learn": "agent trajectories target target_on horizon points",
+        "deep": "agent config episodes every",
+        "jekyll-hyde": f"{_AGENT} epsilon o hyde bonus hyde_q0 hyde_clip hyde_eta",
+        "on-policy": f"{_AGENT} lam entropy nu_in update replay",
+    }.items()
+}
+
+
+def stored(owner: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without those newer than 0.1 that are at their default; an owner that 0.1 did not
+    have keeps all.
+    """
+    known = OPTIONS.get(owner, tuple(values))
+    return {
+        name: value
+        for name, value in values.items()
+        if name in known or name not in defaults or value != defaults[name]
+    }
+
+
 def slug(label: str) -> str:
     """A label as part of an id: `J&H eps=100/t o=0.5` becomes jh-100t-o0.5."""
     for old, new in (
@@ -110,3 +158,51 @@ def slug(label: str) -> str:
 def short(value: Any) -> str:
     """A coordinate as part of an id."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def check_type(value: Any, field: str, hint: Any) -> Any:
+    """`value` as the type `hint` says; whole numbers count as integers. A type that msgspec does
+    not know is left to its owner.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, float) and plain.is_integer():
+        plain = int(plain)
+    try:
+        return msgspec.convert(plain, hint)
+    except msgspec.ValidationError:
+        raise InputError(f"{field} is {value!r}; it must be {in_words(hint)}") from None
+    except TypeError:
+        return value
+
+
+def in_words(hint: Any) -> str:
+    """What a type allows."""
+    if get_origin(hint) is Annotated:
+        base, meta = get_args(hint)
+        least = "" if meta.ge is None else f" of at least {meta.ge}"
+        return meta.description or f"{in_words(base)}{least}"
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(map(str, get_args(hint)))}"
+    if get_origin(hint) in (Union, types.UnionType):
+        return " or ".join(map(in_words, get_args(hint)))
+    return _WORDS.get(hint, str(hint))
+
+
+@lru_cache(maxsize=64)
+def hints_of(owner: Any) -> dict[str, Any]:
+    """The types of a class's fields or of a function's arguments."""
+    return get_type_hints(owner, include_extras=True)
+
+
+def check_settings(kind: type[S], settings: Mapping[str, Any], owner: str) -> S:
+    """The settings as a record of this kind, with its defaults where nothing is given."""
+    hints = hints_of(kind)
+    check_names(settings, f"{{}} is not a setting of {owner}", hints)
+    return kind(**{name: check_type(value, name, hints[name]) for name, value in settings.items()})
+
+
+def check_names(given: Mapping[str, Any], refusal: str, allowed: Mapping[str, Any]) -> None:
+    """Refuse a name that is not among the allowed ones; `refusal` says so of {}."""
+    for name in given:
+        if name not in allowed:
+            raise InputError(f"{refusal.format(name)}; it takes {', '.join(allowed)}")
