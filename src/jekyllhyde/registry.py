@@ -123,6 +123,8 @@ def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
+        # infinity has no literal, but `spell` writes it
+        text = re.sub(r"(?<==)inf\b", "1e999", text)
         call: Any = ast.parse(f"_({text})", mode="eval").body
         if call.args:
             raise ValueError

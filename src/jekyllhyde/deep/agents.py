@@ -19,10 +19,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.agent import Agent, Episodes, Progress
+from jekyllhyde.agent import AGENTS, Agent, Episodes, Progress
 from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import Rule
-from jekyllhyde.deep.agent_files import Saved, filled, load_agent, named_arrays, save_agent
+from jekyllhyde.deep.agent_files import filled, load_agent, named_arrays, save_agent
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.deep.cache import keep_compiled
 from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm, configure
@@ -30,12 +30,12 @@ from jekyllhyde.deep.jekyll_hyde import Explorer
 from jekyllhyde.deep.learning import Settings, State
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.replay import Transition
-from jekyllhyde.deep.spaces import Env, Episode, begin_episode, open_environment, read, space_of
+from jekyllhyde.deep.spaces import Env, Episode, begin_episode, read, space_of
 from jekyllhyde.deep.training import TrainResult
 from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.mdp.gym_import import make_environment
 
 Widths = tuple[int, ...] | None
-EPISODES = "episodes"  # their name among the arrays
 REPORTED = 100  # steps between two calls of `progress`
 
 
@@ -65,11 +65,12 @@ class DeepAgent(Agent):
     """
 
     settings_type: ClassVar[type[Settings]]
+    space: Space  # where there is a state
 
     def __init__(
         self, env: Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
     ) -> None:
-        self.env = open_environment(env)
+        self.env = None if env is None else make_environment(env)
         self.seed = check_count(seed, "seed", 0)
         mdp = None if self.env is None else getattr(self.env.unwrapped, "mdp", None)
         settings = {} if mdp is None else {"gamma": mdp.gamma}
@@ -77,67 +78,58 @@ class DeepAgent(Agent):
         settings |= {name: given[name] for name in names}
         self.settings = configure(self.name, config, **settings)
         self.episodes = Episodes()
+        self._algorithm = _compiled(self.name)
         self._episode: Episode | None = None
-        self.space: Space | None = None
         self._state: State | None = None
         if self.env is not None:
             self._start(space_of(self.env))
 
-    def _start(self, space: Space) -> None:
+    def _start(self, space: Space) -> Self:
         keep_compiled()
         self.space = space
         # on the device once, not with every call
         self._config = jax.tree.map(jnp.float32, self.settings)
         self._state = self._algorithm.init(jax.random.key(self.seed), self.settings, space=space)
-
-    @property
-    def _algorithm(self) -> Algorithm:
-        return _compiled(self.name)
+        return self
 
     @property
     def state(self) -> State:
-        """Everything the agent knows, as one pytree."""
+        # everything the agent knows
         if self._state is None:
             raise InputError("the agent has no environment; give one, or load one that has learned")
         return self._state
 
     def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
-        """Take so many environment steps with one update each; two calls are the same as one with
-        the sum. `progress` is called with the steps since the last call.
-        """
+        # one update after each step; two calls are the same as one with the sum
         n_steps = check_count(total_timesteps, "total_timesteps", 0)
-        state, env, space = self.state, self.env, self.space
-        act, update = self._algorithm.act, self._algorithm.update
-        if env is None or space is None:
+        state, env, act, update = self.state, self.env, self._algorithm.act, self._algorithm.update
+        if env is None:
             raise InputError("the agent has no environment; give one to load")
         if self._episode is None:
-            self._episode = begin_episode(env, space, int(state.personality), self.seed)
+            self._episode = begin_episode(env, self.space, int(state.hyde_acts), self.seed)
         for i in range(n_steps):
             episode = self._episode
             action, key = act(state, self._config, episode.observation)
             state = self._state = replace(state, key=key)
             episode.actions.append(int(action))
             observation, reward, terminated, truncated, _ = env.step(
-                episode.actions[-1] + space.first_action
+                episode.actions[-1] + self.space.first_action
             )
-            following, ended = read(space, observation), bool(terminated or truncated)
+            following, ended = read(self.space, observation), bool(terminated or truncated)
             facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
             transition = Transition(episode.observation, *facts)
             state = self._state = update(state, self._config, transition, np.bool_(ended))
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
-                self._episode = begin_episode(env, space, int(state.personality))
+                self._episode = begin_episode(env, self.space, int(state.hyde_acts))
             if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
                 progress(i % REPORTED + 1)
         return self
 
     def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """The greedy action, or one drawn from the policy, numbered as the environment does; for a
-        batch of observations [N, ...] an array [N].
-        """
+        # the greedy action, or one drawn from the policy, numbered as the environment does
         state, space = self.state, self.space
-        assert space is not None
         x = read(space, observation)
         is_batch = x.ndim > (space.n_states is None)
         pi, _ = self._algorithm.tables(state.networks, self._config, x if is_batch else x[None])
@@ -150,36 +142,31 @@ class DeepAgent(Agent):
         return actions + space.first_action if is_batch else int(actions[0]) + space.first_action
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Copies of all arrays that learning changes, by name."""
         rows = np.array(self.episodes.rows, dtype=np.float64).reshape(-1, 3)
-        return {EPISODES: rows, **named_arrays(self.state)}
+        return {"episodes": rows, **named_arrays(self.state)}
 
     def save(self, path: str | Path) -> None:
-        """Write the agent into a folder of its own; one that was written before is replaced."""
-        about = Saved(self.name, self.seed, self.settings, self.space, self._episode)
-        save_agent(path, about, self.arrays())
+        arrays = self.arrays()
+        about = {"agent": self.name, "seed": self.seed, "settings": self.settings}
+        save_agent(path, arrays, {**about, "space": self.space, "episode": self._episode})
 
     @classmethod
     def load(cls, path: str | Path, env: Env | str | None = None, **own: Any) -> Self:
         """The agent saved in a folder; with an environment of the same spaces it goes on learning
         where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
         """
-        (_, seed, settings, space, episode), arrays = load_agent(path, cls.name, own)
-        agent = cls._with(settings, space, seed)
-        rows = arrays.pop(EPISODES, np.zeros((0, 3)))
+        arrays, saved = load_agent(path, cls.name, own)
+        agent = cls(seed=saved["seed"], config=saved["settings"])  # type: ignore[call-arg]
+        rows = arrays.pop("episodes", np.zeros((0, 3)))
         agent.episodes = Episodes([(float(a), int(b), int(c)) for a, b, c in rows])
-        agent._state = filled(agent.state, arrays)
-        agent.env, agent._episode = open_environment(env), episode
-        if agent.env is not None and space_of(agent.env) != space:
-            raise InputError("env has other observations or actions than the saved agent")
-        if agent.env is not None and episode is not None:
-            agent._episode = episode.resume(agent.env, space, seed)
-        return agent
-
-    @classmethod
-    def _with(cls, settings: Any, space: Space, seed: int) -> Self:
-        agent = cls(seed=seed, config=settings)  # type: ignore[call-arg]
-        agent._start(space)
+        agent._state = filled(agent._start(saved["space"]).state, arrays)
+        agent._episode = saved["episode"]
+        if env is not None:
+            agent.env = make_environment(env)
+            if space_of(agent.env) != agent.space:
+                raise InputError("env has other observations or actions than the saved agent")
+            if agent._episode is not None:
+                agent._episode = agent._episode.resume(agent.env, agent.space, agent.seed)
         return agent
 
 
@@ -292,9 +279,8 @@ def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
     """One run of `train` as an agent that predicts and saves: the final networks, with an empty
     replay.
     """
-    kinds = {type_.settings_type: type_ for type_ in (JekyllHyde, DoubleDQN, DiscreteSAC)}
-    space = Space(result.mdp.n_states, (), result.mdp.n_actions)
-    agent = kinds[type(result.config)]._with(result.config, space, 0)
+    agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)
+    agent._start(Space(result.mdp.n_states, (), result.mdp.n_actions))
     networks = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
     agent._state = replace(agent.state, networks=networks)
     return agent

@@ -20,16 +20,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from math import inf
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep import replay
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
+from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
@@ -38,24 +38,21 @@ from jekyllhyde.deep.learning import (
     actor_critic_tables,
     decreasing,
     draw_action,
-    embedded,
     learn_critics,
     learn_double_dqn,
-    learn_if,
     smallest,
     start,
 )
 from jekyllhyde.deep.networks import (
     Learner,
     Space,
+    embed,
     encode,
-    fixed_embedding,
     mean,
     noisy_greedy,
     static,
 )
 from jekyllhyde.deep.replay import Samples, Transition, prepare
-from jekyllhyde.deep.rnd import RND
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -65,11 +62,11 @@ class Explorer(eqx.Module):
     """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
 
     @abstractmethod
-    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> Any:
+    def init(self, keys: tuple[jax.Array, jax.Array], config: Config, space: Space) -> Any:
         """Its state before the first step."""
 
     @abstractmethod
-    def logits(self, state: Any, config: Config, x: Array) -> Array:
+    def logits(self, state: Any, config: Config, x: jax.Array) -> jax.Array:
         """The logits [A] with which it acts in x."""
 
     @abstractmethod
@@ -86,20 +83,16 @@ class HydeState(eqx.Module):
 
 @EXPLORERS.register
 class Hyde(Explorer):
-    """Double DQN on the bonus."""
+    """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
 
-    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> HydeState:
-        """Hyde's network, and the bonus."""
-        q_key, bonus_key = keys
-        q = space.network(q_key, config.hidden_hyde, xavier=config.hyde_xavier)
-        return HydeState(Critic.of(q), config.bonus.init(bonus_key, space))
+    def init(self, keys: tuple[jax.Array, jax.Array], config: Config, space: Space) -> HydeState:
+        q = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
+        return HydeState(Critic.of(q), config.bonus.init(keys[1], space))
 
-    def logits(self, state: HydeState, config: Config, x: Array) -> Array:
-        """The greedy action, or a uniform one with probability `hyde_noise`."""
+    def logits(self, state: HydeState, config: Config, x: jax.Array) -> jax.Array:
         return noisy_greedy(state.q.online.network(x), config.hyde_noise)
 
     def learn(self, state: HydeState, config: Config, samples: Samples) -> HydeState:
-        """A step of q~ towards the bonus and what follows, and of the bonus."""
         reward, bonus = config.bonus.of(state.bonus, samples)
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
         rates = (config.eta_hyde, config.tau_hyde)
@@ -145,9 +138,9 @@ CONFIGS = {
         tau=1.0,
         warmup=0,
         hyde_terminates=True,
-        clip=inf,
+        clip=jnp.inf,
         adam_eps=1e-8,
-        bonus=RND(clip=inf, adam_eps=1e-8),
+        bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
     # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
     # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
@@ -172,12 +165,12 @@ class Networks(ActorCritic):
     explorer: Any
 
 
-def init(key: Array, config: Config, space: Space) -> State:
+def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    space = embedded(space, config.trained_embedding)
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
+    space, features = embed(features_key, space, config.trained_embedding)
     networks = Networks(
-        features=fixed_embedding(features_key, space),
+        features=features,
         actor=Learner.of(space.network(actor_key, config.hidden)),
         critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
         explorer=config.explorer.init((keys[0], keys[1]), config, space),
@@ -186,7 +179,7 @@ def init(key: Array, config: Config, space: Space) -> State:
     return start(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
     """An action of the personality in control; uniform during the warm-up."""
     x = encode(state.networks.features, observation)
     hyde = config.explorer.logits(state.networks.explorer, config, x)
@@ -194,7 +187,7 @@ def act(state: State, config: Config, observation: Array) -> tuple[Array, State]
     return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
+def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
@@ -208,10 +201,12 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     everyone = replay.add(state.everyone, transition)
     hyde = replay.add(state.hyde, transition, state.hyde_acts | warming)
     recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent_draws)
-    batch = replay.join(recent, replay.sample(hyde, hyde_draws))
+    batch = jax.tree.map(
+        lambda *halves: jnp.concatenate(halves), recent, replay.sample(hyde, hyde_draws)
+    )
     learned = learn(state.networks, config, prepare(state.networks.features, *batch))
     return State(
-        networks=learn_if(t > config.warmup, learned, state.networks),
+        networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
@@ -232,19 +227,19 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     return replace(networks, actor=actor, critics=critics, explorer=explorer)
 
 
-def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> Array:
+def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
 
 
-def learn_actor(actor: Learner, config: Config, samples: Samples, q: Array) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
-    rule = config.actor_rule
-    loss = ACTOR_RULES[rule] if isinstance(rule, str) else rule
+    name = config.actor_rule
+    rule = ACTOR_RULES[name] if isinstance(name, str) else name
     gradient = jax.grad(
-        lambda network: mean(loss(network(samples.x), q, config.temperature), samples.weight)
+        lambda network: mean(rule(network(samples.x), q, config.temperature), samples.weight)
     )(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.bonus import Bonus
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, pick, static
+from jekyllhyde.deep.bonus import RND, Bonus
+from jekyllhyde.deep.networks import Learner, Network, blend, encode, mean, pick, static
 from jekyllhyde.deep.replay import Replay, Samples, Transition, prepare
-from jekyllhyde.deep.rnd import RND
 
 
 class Settings(eqx.Module):
@@ -45,37 +43,22 @@ class State(eqx.Module):
     networks: Any
     everyone: Replay  # all transitions
     hyde: Replay | None  # Hyde's own, where there is a Hyde
-    key: Array
-    t: Array  # environment steps
-    episodes: Array
-    hyde_acts: Array
-
-    @property
-    def personality(self) -> Array:
-        """Who acts: 0 Jekyll, or the only personality; 1 Hyde."""
-        return self.hyde_acts.astype(jnp.int32)
+    key: jax.Array
+    t: jax.Array  # environment steps
+    episodes: jax.Array
+    hyde_acts: jax.Array  # or Jekyll, or the only personality
 
 
-def start(key: Array, networks: Any, everyone: Replay, hyde: Replay | None = None) -> State:
+def start(key: jax.Array, networks: Any, everyone: Replay, hyde: Replay | None = None) -> State:
     """An agent before its first step."""
     zero = jnp.zeros((), jnp.int32)
     return State(networks, everyone, hyde, key, zero, zero, jnp.asarray(False))
 
 
-def embedded(space: Space, trained_embedding: bool) -> Space:
-    """The space, told whether networks are to train embeddings of their own."""
-    return replace(space, n_embedded=space.n_states if trained_embedding else None)
-
-
-def draw_action(state: State, logits: Array) -> tuple[Array, State]:
+def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, State]:
     """An action drawn with the probabilities that `logits` [A] stand for."""
     key, draw_key = jax.random.split(state.key)
     return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
-
-
-def learn_if(ready: Array, learned: Any, networks: Any) -> Any:
-    """The networks that have `learned` where the agent is ready, else those it had."""
-    return jax.tree.map(lambda new, old: jnp.where(ready, new, old), learned, networks)
 
 
 def update_from_replay(
@@ -83,20 +66,22 @@ def update_from_replay(
     state: State,
     config: Settings,
     transition: Transition,
-    ended: Array,
-    is_ready: Callable[[State], Array],
+    ended: jax.Array,
+    is_ready: Callable[[State], jax.Array],
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
     key, batch_key = jax.random.split(state.key)
     everyone = replay.add(state.everyone, transition)
-    drawn = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
-    learned = learn(state.networks, config, prepare(state.networks.features, *drawn))
-    episodes = state.episodes + ended
-    after = replace(state, everyone=everyone, key=key, t=state.t + 1, episodes=episodes)
-    return replace(after, networks=learn_if(is_ready(after), learned, state.networks))
+    batch = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
+    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
+    after = replace(
+        state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
+    )
+    choose = partial(jnp.where, is_ready(after))
+    return replace(after, networks=jax.tree.map(choose, learned, state.networks))
 
 
-def decreasing(config: Any, count: Array, begin: int = 0) -> Array:
+def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
     """Epsilon after `count` steps or episodes: epsilon_1 / count (`paper`), or a curve that begins
     at 1 and halves after epsilon_1 of them (`published`).
     """
@@ -106,23 +91,22 @@ def decreasing(config: Any, count: Array, begin: int = 0) -> Array:
 
 
 class Critic(eqx.Module):
-    """A network for q, and its target network."""
+    """A network for q, and its target network; the same before the first step (`of`)."""
 
     online: Learner
     target: Network
 
     @staticmethod
     def of(network: Network) -> Critic:
-        """A critic before its first step."""
         return Critic(Learner.of(network), network)
 
 
 def regress(
-    learner: Learner, samples: Samples, goal: Array, rate: Any, config: Settings
-) -> tuple[Learner, Array]:
+    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
+) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
-    def loss(network: Network) -> tuple[Array, Array]:
+    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
         q = network(samples.x)
         return mean((pick(q, samples.action) - goal) ** 2, samples.weight), q
 
@@ -131,8 +115,8 @@ def regress(
 
 
 def learn_critics(
-    critics: tuple[Critic, ...], samples: Samples, goal: Array, config: Settings
-) -> tuple[tuple[Critic, ...], Array]:
+    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
+) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
     moved = tuple(
@@ -143,7 +127,7 @@ def learn_critics(
 
 
 def learn_double_dqn(
-    critic: Critic, samples: Samples, reward: Array, discount: Any, rates: Any, config: Settings
+    critic: Critic, samples: Samples, reward: jax.Array, discount: Any, rates: Any, config: Settings
 ) -> Critic:
     """One step of Double DQN on `reward` [N]; `rates` are those of q and of its target network."""
     greedy = jnp.argmax(critic.online.network(samples.x_next), -1)
@@ -152,7 +136,7 @@ def learn_double_dqn(
     return Critic(online, blend(critic.target, online.network, rates[1]))
 
 
-def smallest(values: list[Array]) -> Array:
+def smallest(values: list[jax.Array]) -> jax.Array:
     """The elementwise minimum."""
     return reduce(jnp.minimum, values)
 
@@ -162,14 +146,14 @@ class ActorCritic(eqx.Module):
     (None where networks have their own).
     """
 
-    features: Array | None
+    features: jax.Array | None
     actor: Learner
     critics: tuple[Critic, ...]
 
 
 def actor_critic_tables(
-    networks: ActorCritic, config: Settings, observations: Array
-) -> tuple[Array, Array]:
+    networks: ActorCritic, config: Settings, observations: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """The policy pi [S, A] and the smallest critic q [S, A] in all `observations`; pi's greedy
     action is what is evaluated.
     """

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.agent import Progress
 from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm
@@ -32,7 +31,7 @@ class Inputs(NamedTuple):
     """
 
     models: Model
-    keys: Array
+    keys: jax.Array
     configs: Any
 
 
@@ -43,10 +42,10 @@ class Records(NamedTuple):
     personality has entered each state.
     """
 
-    pi: Array
-    q: Array
-    step: Array
-    arrivals: Array
+    pi: jax.Array
+    q: jax.Array
+    step: jax.Array
+    arrivals: jax.Array
 
 
 class Carry(NamedTuple):
@@ -56,8 +55,8 @@ class Carry(NamedTuple):
 
     agent: Any
     env: EnvState
-    key: Array
-    arrivals: Array
+    key: jax.Array
+    arrivals: jax.Array
     records: Records
     final: Any
 
@@ -92,7 +91,7 @@ def run_all(
     n_evaluations: int,
     every: int,
     progress: Progress | None = None,
-) -> tuple[Records, Array, Array, Any]:
+) -> tuple[Records, jax.Array, jax.Array, Any]:
     """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis
     runs.
 
@@ -132,8 +131,8 @@ def _take(inputs: Inputs, runs: slice) -> Inputs:
 
 
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
-def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
-    def start_run(model: Model, key: Array, config: Any) -> Carry:
+def _start(models: Model, keys: jax.Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
+    def start_run(model: Model, key: jax.Array, config: Any) -> Carry:
         S, A = model.n_states, model.n_actions
         space = Space(S, (), A)
         agent_key, reset_key, key = jax.random.split(key, 3)
@@ -157,7 +156,9 @@ def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: 
 
 
 @partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
-def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
+def _run(
+    models: Model, carry: Carry, configs: Any, until: jax.Array, agent: str, every: int
+) -> Carry:
     # Advance all runs until each has had `until` episodes.
 
     def body(carry: Carry) -> Carry:
@@ -182,14 +183,14 @@ def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, ev
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
 
-def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
+def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, jax.Array]:
     # One environment step of one run, and the update after it.
     key, step_key, reset_key = jax.random.split(carry.key, 3)
     action, state = algorithm.act(carry.agent, config, carry.env.s)
     after, outcome = step(model, carry.env, action, step_key)
     ended = outcome.terminated | outcome.truncated
     discount = 1.0 - outcome.terminated.astype(jnp.float32)
-    arrivals = carry.arrivals.at[state.personality, after.s].add(1)
+    arrivals = carry.arrivals.at[state.hyde_acts.astype(jnp.int32), after.s].add(1)
     state = algorithm.update(
         state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended
     )
@@ -205,9 +206,9 @@ def _record(
     configs: Any,
     records: Records,
     final: Any,
-    index: Array,
-    t: Array,
-    arrivals: Array,
+    index: jax.Array,
+    t: jax.Array,
+    arrivals: jax.Array,
 ) -> tuple[Records, Any]:
     # Write each run's record at its `index`; one that is out of range, as between evaluations,
     # writes nothing.
@@ -217,7 +218,7 @@ def _record(
     )(networks, configs)
     values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
 
-    def keep_last(new: Array, old: Array) -> Array:
+    def keep_last(new: jax.Array, old: jax.Array) -> jax.Array:
         return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
     written = jax.tree.map(
@@ -227,10 +228,10 @@ def _record(
 
 
 @jax.jit
-def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
+def _scores(models: Model, pi: jax.Array, keys: jax.Array) -> tuple[jax.Array, jax.Array]:
     # Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A].
 
-    def score_run(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
+    def score_run(model: Model, actions: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         # 1 tells this stream from the training's, which splits the run's key
         streams = jax.random.split(
             jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES)
