@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from jekyllhyde.deep import learning, networks, spaces
 from jekyllhyde.deep.configurations import RECORDS, configure, spell
-from jekyllhyde.deep.learning import State
-from jekyllhyde.deep.networks import Space
-from jekyllhyde.deep.spaces import Episode
 from jekyllhyde.errors import InputError
 from jekyllhyde.files import write_folder, write_json
 
@@ -25,25 +22,33 @@ FORMAT = 2
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
 
 
-def save_agent(path: str | Path, arrays: Mapping[str, Any], saved: Mapping[str, Any]) -> None:
-    """Write an agent's arrays and what is `saved` beside them (agent, seed, settings, space,
-    episode) into a folder, which takes the place of one written before.
-    """
-    folder, episode = Path(path), saved["episode"]
+def save_agent(
+    path: str | Path,
+    arrays: dict[str, np.ndarray],
+    *,
+    agent: str,
+    seed: int,
+    settings: Any,
+    space: networks.Space,
+    episode: spaces.Episode | None,
+) -> None:
+    """Write all of an agent into a folder, which takes the place of one written before."""
+    folder = Path(path)
     if folder.is_dir() and {file.name for file in folder.iterdir()} - {ABOUT, ARRAYS}:
         raise InputError(
             f"path is {str(folder)!r}, which holds other files; give a folder of its own"
         )
     about = {
         "format": FORMAT,
-        **saved,
-        "settings": plain_settings(saved["settings"]),
-        "space": vars(saved["space"]),
+        "agent": agent,
+        "seed": seed,
+        "settings": _plain_settings(settings),
+        "space": vars(space),
         "episode": episode and {**vars(episode), "observation": episode.observation.tolist()},
     }
 
     def fill(partial: Path) -> None:
-        save_file(dict(arrays), partial / ARRAYS)
+        save_file(arrays, partial / ARRAYS)
         write_json(partial / ABOUT, about)
 
     write_folder(folder, fill)
@@ -63,9 +68,11 @@ def load_agent(
             raise InputError("it is of version 0.1; load it with jekyllhyde 0.1, or train it anew")
         if (number, stored) != (FORMAT, name):
             raise InputError(f"it is a {stored} of format {number}, not a {name} of {FORMAT}")
-        about["settings"] = restore_settings(name, about["settings"], own)
-        about["space"] = Space(**{**about["space"], "shape": tuple(about["space"]["shape"])})
-        about["episode"] = about["episode"] and Episode(**about["episode"])
+        about["settings"] = _restored_settings(name, about["settings"], own)
+        about["space"] = networks.Space(
+            **{**about["space"], "shape": tuple(about["space"]["shape"])}
+        )
+        about["episode"] = about["episode"] and spaces.Episode(**about["episode"])
         return load_file(Path(path) / ARRAYS), about
     except InputError as error:
         raise InputError(f"{folder} holds an agent that cannot be loaded: {error}") from None
@@ -75,8 +82,8 @@ def load_agent(
         ) from None
 
 
-def plain_settings(settings: Any) -> dict[str, Any]:
-    """Settings for JSON, which knows no infinity and no tuples; functions and records as text."""
+def _plain_settings(settings: Any) -> dict[str, Any]:
+    # Settings for JSON, which knows no infinity and no tuples; functions and records as text.
     return {f.name: _plain(f.name, getattr(settings, f.name)) for f in fields(settings)}
 
 
@@ -85,19 +92,19 @@ def _plain(name: str, value: Any) -> Any:
     if name in RECORDS:  # with all of its settings: defaults may change
         known = [f"{f.name}={getattr(value, f.name)!r}" for f in fields(value)]
         return f"{text.partition('(')[0]}({', '.join(known)})"
-    return list(value) if isinstance(value, tuple) else "inf" if value == jnp.inf else text
+    return list(value) if isinstance(value, tuple) else "inf" if value == np.inf else text
 
 
-def restore_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
-    """The configuration that `plain_settings` wrote, with the user's own settings."""
+def _restored_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    # The configuration that `_plain_settings` wrote, with the user's own settings.
     for name, value in stored.items():
         if isinstance(value, str) and "@" in value and name not in own:
             raise InputError(
                 f"its {name} is of your own, {value}; give it too, {name}='file.py:name'"
             )
-    given = {name: jnp.inf if value == "inf" else value for name, value in stored.items()}
+    given = {name: np.inf if value == "inf" else value for name, value in stored.items()}
     settings = configure(agent, "paper", **{**given, **own})
-    for name, value in plain_settings(settings).items():
+    for name, value in _plain_settings(settings).items():
         if value != stored[name]:
             raise InputError(
                 f"{name} was {stored[name]!r} where the agent was saved, not {value!r}"
@@ -105,7 +112,7 @@ def restore_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, An
     return settings
 
 
-def named_arrays(state: State) -> dict[str, Any]:
+def named_arrays(state: learning.State) -> dict[str, Any]:
     """Copies of the arrays of a state by their path; the random key as its bits."""
     paths, _ = jax.tree_util.tree_flatten_with_path(
         replace(state, key=jax.random.key_data(state.key))
@@ -113,7 +120,7 @@ def named_arrays(state: State) -> dict[str, Any]:
     return {jax.tree_util.keystr(path): np.array(leaf) for path, leaf in paths}
 
 
-def filled(state: State, stored: Mapping[str, Any]) -> State:
+def filled(state: learning.State, stored: Mapping[str, Any]) -> learning.State:
     """`state` with the stored arrays in place of its own."""
     shapes, expected = (
         {name: (array.shape, array.dtype) for name, array in arrays.items()}
@@ -121,6 +128,6 @@ def filled(state: State, stored: Mapping[str, Any]) -> State:
     )
     if shapes != expected:
         raise InputError(f"the folder holds arrays that do not fit its {ABOUT}")
-    leaves = [jnp.asarray(stored[name]) for name in expected]
+    leaves = [jax.numpy.asarray(stored[name]) for name in expected]
     plain = jax.tree.unflatten(jax.tree.structure(state), leaves)
     return replace(plain, key=jax.random.wrap_key_data(plain.key))

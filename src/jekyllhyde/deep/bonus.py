@@ -92,12 +92,13 @@ class RND(Bonus):
         gradient = jax.grad(lambda p: mean(self._error(p, state, samples), samples.weight))(
             state.predictor.network
         )
-        predictor = state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps)
-        return replace(state, predictor=predictor)
+        step = state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps)
+        return replace(state, predictor=step)
 
     def _error(self, predictor: Network, state: RNDState, samples: Samples) -> jax.Array:
         if not self.per_action:
             return jnp.sum((predictor(samples.x_next) - state.target(samples.x_next)) ** 2, axis=-1)
         difference = jax.vmap(lambda p, t: p(samples.x) - t(samples.x))(predictor, state.target)
-        rows = jnp.arange(len(samples.action))  # of [A, N, 20]
-        return jnp.sum(difference[samples.action, rows] ** 2, axis=-1)
+        # the rows of [A, N, 20] that belong to the actions taken
+        taken = difference[samples.action, jnp.arange(len(samples.action))]
+        return jnp.sum(taken**2, axis=-1)

@@ -1,41 +1,29 @@
-"""The algorithms by name, each a set of pure functions on one state, and their configurations.
+"""The algorithms by name, and their configurations. An algorithm is a module with pure functions on
+one state and its CONFIGS by name:
+
+    init(key, config, space) -> state
+    act(state, config, observation) -> (action, state)
+    update(state, config, transition, ended) -> state
+    tables(networks, config, observations) -> pi [S, A], q [S, A]
 
 Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, `bonus_per_action`,
 `deep_target` and `normalize_bonus` are still read, and `describe` still writes them.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import jax
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
-from jekyllhyde.deep import ddqn, jekyll_hyde, sac
-from jekyllhyde.deep.actor_rules import ACTOR_RULES
+from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, sac
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
-from jekyllhyde.deep.learning import Settings
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
-
-class Algorithm(NamedTuple):
-    """An agent's functions and its configurations by name.
-
-    init(key, config, space) -> state; act(state, config, observation) -> (action, state);
-    update(state, config, transition, ended) -> state; tables(networks, config, observations) -> pi
-    [S, A], q [S, A].
-    """
-
-    init: Callable[..., Any]
-    act: Callable[..., Any]
-    update: Callable[..., Any]
-    tables: Callable[..., Any]
-    configs: Mapping[str, Any]
-
-
-ALGORITHMS: Registry[Algorithm] = Registry("agent")
+ALGORITHMS: Registry[ModuleType] = Registry("agent")
 for _name, _module in {
     "jekyll_hyde": jekyll_hyde,
     "ddqn": ddqn,
@@ -43,12 +31,7 @@ for _name, _module in {
     "sac": sac,
     "sac_rnd": sac,
 }.items():
-    ALGORITHMS.add(
-        _name,
-        Algorithm(
-            *(getattr(_module, each) for each in ("init", "act", "update", "tables", "CONFIGS"))
-        ),
-    )
+    ALGORITHMS.add(_name, _module)
 
 CONFIGS = ("published", "paper", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
@@ -63,7 +46,7 @@ RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (jekyll_hyde.EXPLORERS, jekyll_hyde.Explorer),
 }
-NAMES = {"actor_rule": tuple(ACTOR_RULES), "schedule": ("paper", "published")}
+NAMES = {"actor_rule": tuple(actor_rules.ACTOR_RULES), "schedule": ("paper", "published")}
 # 0.1's options of RND, and its order of all options, by which stored cells are found
 RND_OPTIONS = {
     "eta_rnd": "eta",
@@ -91,11 +74,11 @@ def configure(
     """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
     some of its values; `level` is that of Four Rooms.
     """
-    configs, chosen = ALGORITHMS[agent].configs, config
+    configs, chosen = ALGORITHMS[agent].CONFIGS, config
     if isinstance(config, str):
         chosen = configs[check_choice(config, "config", CONFIGS)]
-        variant = (python_name(agent).removesuffix("_rnd"), config)
-        tuned = LEVEL_2.get(variant, {}) if level == 2 else {}
+        family = python_name(agent).removesuffix("_rnd")
+        tuned = LEVEL_2.get((family, config), {}) if level == 2 else {}
         hyperparameters = {**AGENTS[agent].fixed, **tuned, **hyperparameters}
     elif not isinstance(config, type(configs["paper"])):
         raise InputError(
@@ -106,7 +89,7 @@ def configure(
     return chosen
 
 
-def describe(config: Settings) -> dict[str, Any]:
+def describe(config: learning.Settings) -> dict[str, Any]:
     """The settings as version 0.1 listed them, from which stored cells have their digests; what it
     did not have comes last, and only where it is not at its default.
     """
@@ -138,8 +121,8 @@ def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
     bonus = config.bonus
     if name in RND_OPTIONS and isinstance(bonus, RND):
         field = RND_OPTIONS[name]
-        known = {field: _read(name, value, getattr(bonus, field))}
-        return replace(config, bonus=replace(bonus, **known))
+        read = _read(name, value, getattr(bonus, field))
+        return replace(config, bonus=replace(bonus, **{field: read}))
     name = "with_bonus" if name == "rnd" and hasattr(config, "with_bonus") else name
     check_choice(name, f"hyperparameter of {agent}", [f.name for f in fields(config)])
     changes = {name: _read(name, value, getattr(config, name))}
@@ -158,8 +141,7 @@ def _read(name: str, value: Any, current: Any) -> Any:
     if name == "actor_rule" and references.is_reference(value):
         return references.load(name, value)
     if name in NAMES and not (name == "actor_rule" and callable(value)):
-        text = python_name(value) if isinstance(value, str) else value
-        return check_choice(text, name, NAMES[name])
+        return check_choice(python_name(str(value)), name, NAMES[name])
     if isinstance(current, bool) and not isinstance(value, bool):
         raise InputError(f"{name} is {value!r}; it must be True or False")
     if isinstance(current, (int, tuple)) and not isinstance(current, bool):

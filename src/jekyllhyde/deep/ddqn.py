@@ -22,11 +22,9 @@ from jekyllhyde.deep.learning import (
     decreasing,
     draw_action,
     learn_double_dqn,
-    start,
     update_from_replay,
 )
 from jekyllhyde.deep.networks import Space, embed, encode, noisy_greedy, static
-from jekyllhyde.deep.replay import Samples, Transition
 
 
 class Config(Settings):
@@ -78,7 +76,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
         bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
     )
-    return start(key, networks, replay.empty(config.capacity, space.example()))
+    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
@@ -87,7 +85,7 @@ def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array
     return draw_action(state, noisy_greedy(q, decreasing(config, state.episodes)))
 
 
-def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
@@ -96,7 +94,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of q, and of the bonus where there is one."""
     reward, bonus = samples.reward, networks.bonus
     if config.with_bonus:
@@ -104,8 +102,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * samples.discount
-    rates = (config.eta_c, config.tau)
-    q = learn_double_dqn(networks.q, samples, reward, discount, rates, config)
+    q = learn_double_dqn(networks.q, samples, reward, discount, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)
 
 

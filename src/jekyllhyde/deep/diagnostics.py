@@ -74,26 +74,20 @@ def batch_share(result: TrainResult) -> Curve:
     """
     if result.agent != "jekyll_hyde":
         return terminal_share(result)
-    recent, hyde = (
-        terminal_share(result),
-        _ratio(_terminal(result)[..., 1], result.arrivals[:, :, 1].sum(-1)),
-    )
+    recent = terminal_share(result)
     if result.config.fifo:
         ends, steps = (
             np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step)
         )
         recent = ends / steps
-    return np.where(np.isnan(hyde), recent, (recent + hyde) / 2)
+    count = result.arrivals[:, :, 1].sum(-1)  # of Hyde's transitions
+    hyde = _terminal(result)[..., 1] / np.maximum(count, 1)
+    return np.where(count > 0, (recent + hyde) / 2, recent)
 
 
 def _terminal(result: TrainResult) -> Curve:
     # Transitions into a terminal state [seeds, E, 2], by personality.
     return result.arrivals[..., result.mdp.is_terminal].sum(-1).astype(np.float64)
-
-
-def _ratio(part: Curve, whole: NDArray[Any]) -> Curve:
-    # `part` / `whole`, NaN where there is nothing.
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
 
 
 def _live(result: TrainResult, values: NDArray[Any]) -> Curve:

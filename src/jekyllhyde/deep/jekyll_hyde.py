@@ -16,8 +16,6 @@ The actor's update is a rule of `actor_rules`; the paper's is `paper`, and other
 one who explores is a record too: `Hyde` is the paper's.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
@@ -27,8 +25,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import replay
-from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
+from jekyllhyde.deep import actor_rules, replay
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
@@ -41,7 +38,6 @@ from jekyllhyde.deep.learning import (
     learn_critics,
     learn_double_dqn,
     smallest,
-    start,
 )
 from jekyllhyde.deep.networks import (
     Learner,
@@ -52,7 +48,6 @@ from jekyllhyde.deep.networks import (
     noisy_greedy,
     static,
 )
-from jekyllhyde.deep.replay import Samples, Transition, prepare
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -62,15 +57,15 @@ class Explorer(eqx.Module):
     """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
 
     @abstractmethod
-    def init(self, keys: tuple[jax.Array, jax.Array], config: Config, space: Space) -> Any:
+    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> Any:
         """Its state before the first step."""
 
     @abstractmethod
-    def logits(self, state: Any, config: Config, x: jax.Array) -> jax.Array:
+    def logits(self, state: Any, config: "Config", x: jax.Array) -> jax.Array:
         """The logits [A] with which it acts in x."""
 
     @abstractmethod
-    def learn(self, state: Any, config: Config, samples: Samples) -> Any:
+    def learn(self, state: Any, config: "Config", samples: replay.Samples) -> Any:
         """Its state after one update on a batch."""
 
 
@@ -85,18 +80,19 @@ class HydeState(eqx.Module):
 class Hyde(Explorer):
     """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
 
-    def init(self, keys: tuple[jax.Array, jax.Array], config: Config, space: Space) -> HydeState:
+    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> HydeState:
         q = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
         return HydeState(Critic.of(q), config.bonus.init(keys[1], space))
 
-    def logits(self, state: HydeState, config: Config, x: jax.Array) -> jax.Array:
+    def logits(self, state: HydeState, config: "Config", x: jax.Array) -> jax.Array:
         return noisy_greedy(state.q.online.network(x), config.hyde_noise)
 
-    def learn(self, state: HydeState, config: Config, samples: Samples) -> HydeState:
+    def learn(self, state: HydeState, config: "Config", samples: replay.Samples) -> HydeState:
         reward, bonus = config.bonus.of(state.bonus, samples)
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-        rates = (config.eta_hyde, config.tau_hyde)
-        q = learn_double_dqn(state.q, samples, reward, discount, rates, config)
+        q = learn_double_dqn(
+            state.q, samples, reward, discount, config.eta_hyde, config.tau_hyde, config
+        )
         return HydeState(q, config.bonus.learn(bonus, samples))
 
 
@@ -112,7 +108,7 @@ class Config(Settings):
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
-    actor_rule: str | Rule = static("published")
+    actor_rule: str | actor_rules.Rule = static("published")
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
@@ -176,7 +172,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         explorer=config.explorer.init((keys[0], keys[1]), config, space),
     )
     recent = replay.empty(config.batch if config.fifo else config.capacity, space.example())
-    return start(key, networks, recent, replay.empty(config.capacity, space.example()))
+    return State(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
@@ -187,11 +183,10 @@ def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array
     return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
-    assert state.hyde is not None
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
@@ -204,7 +199,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     batch = jax.tree.map(
         lambda *halves: jnp.concatenate(halves), recent, replay.sample(hyde, hyde_draws)
     )
-    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
+    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
     return State(
         networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
         everyone=everyone,
@@ -216,7 +211,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of all networks, in Algorithm 4's order."""
     explorer = config.explorer.learn(networks.explorer, config, samples)
     goal = expected_sarsa(networks, config, samples)
@@ -227,17 +222,17 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     return replace(networks, actor=actor, critics=critics, explorer=explorer)
 
 
-def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
+def expected_sarsa(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
 
 
-def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: replay.Samples, q: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
     name = config.actor_rule
-    rule = ACTOR_RULES[name] if isinstance(name, str) else name
+    rule = actor_rules.ACTOR_RULES[name] if isinstance(name, str) else name
     gradient = jax.grad(
         lambda network: mean(rule(network(samples.x), q, config.temperature), samples.weight)
     )(actor.network)

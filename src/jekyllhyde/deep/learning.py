@@ -5,12 +5,10 @@ steps of action values.
     several critics  each q(s,a)  <-  the same goal; the smallest counts
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -19,7 +17,9 @@ import jax.numpy as jnp
 from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import RND, Bonus
 from jekyllhyde.deep.networks import Learner, Network, blend, encode, mean, pick, static
-from jekyllhyde.deep.replay import Replay, Samples, Transition, prepare
+
+_zero = partial(jnp.zeros, (), jnp.int32)
+smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
 
 
 class Settings(eqx.Module):
@@ -40,19 +40,13 @@ class Settings(eqx.Module):
 class State(eqx.Module):
     """All of an agent: resuming from it is exact."""
 
-    networks: Any
-    everyone: Replay  # all transitions
-    hyde: Replay | None  # Hyde's own, where there is a Hyde
     key: jax.Array
-    t: jax.Array  # environment steps
-    episodes: jax.Array
-    hyde_acts: jax.Array  # or Jekyll, or the only personality
-
-
-def start(key: jax.Array, networks: Any, everyone: Replay, hyde: Replay | None = None) -> State:
-    """An agent before its first step."""
-    zero = jnp.zeros((), jnp.int32)
-    return State(networks, everyone, hyde, key, zero, zero, jnp.asarray(False))
+    networks: Any
+    everyone: replay.Replay  # all transitions
+    hyde: Any = None  # Hyde's own replay, where there is a Hyde
+    t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
+    episodes: jax.Array = eqx.field(default_factory=_zero)
+    hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
 
 
 def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, State]:
@@ -65,7 +59,7 @@ def update_from_replay(
     learn: Callable[..., Any],
     state: State,
     config: Settings,
-    transition: Transition,
+    transition: replay.Transition,
     ended: jax.Array,
     is_ready: Callable[[State], jax.Array],
 ) -> State:
@@ -73,12 +67,12 @@ def update_from_replay(
     key, batch_key = jax.random.split(state.key)
     everyone = replay.add(state.everyone, transition)
     batch = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
-    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
+    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
     after = replace(
         state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
     )
-    choose = partial(jnp.where, is_ready(after))
-    return replace(after, networks=jax.tree.map(choose, learned, state.networks))
+    networks = jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks)
+    return replace(after, networks=networks)
 
 
 def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
@@ -96,13 +90,13 @@ class Critic(eqx.Module):
     online: Learner
     target: Network
 
-    @staticmethod
-    def of(network: Network) -> Critic:
-        return Critic(Learner.of(network), network)
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        return cls(Learner.of(network), network)
 
 
 def regress(
-    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
+    learner: Learner, samples: replay.Samples, goal: jax.Array, rate: Any, config: Settings
 ) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
@@ -115,7 +109,7 @@ def regress(
 
 
 def learn_critics(
-    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
+    critics: tuple[Critic, ...], samples: replay.Samples, goal: jax.Array, config: Settings
 ) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
@@ -127,18 +121,19 @@ def learn_critics(
 
 
 def learn_double_dqn(
-    critic: Critic, samples: Samples, reward: jax.Array, discount: Any, rates: Any, config: Settings
+    critic: Critic,
+    samples: replay.Samples,
+    reward: jax.Array,
+    discount: Any,
+    eta: Any,
+    tau: Any,
+    config: Settings,
 ) -> Critic:
-    """One step of Double DQN on `reward` [N]; `rates` are those of q and of its target network."""
+    """One step of Double DQN on `reward` [N], with rates of q and of its target network."""
     greedy = jnp.argmax(critic.online.network(samples.x_next), -1)
     goal = reward + discount * pick(critic.target(samples.x_next), greedy)
-    online, _ = regress(critic.online, samples, goal, rates[0], config)
-    return Critic(online, blend(critic.target, online.network, rates[1]))
-
-
-def smallest(values: list[jax.Array]) -> jax.Array:
-    """The elementwise minimum."""
-    return reduce(jnp.minimum, values)
+    online, _ = regress(critic.online, samples, goal, eta, config)
+    return Critic(online, blend(critic.target, online.network, tau))
 
 
 class ActorCritic(eqx.Module):
@@ -158,5 +153,6 @@ def actor_critic_tables(
     action is what is evaluated.
     """
     x = encode(networks.features, observations)
-    q = smallest([critic.online.network(x) for critic in networks.critics])
-    return jax.nn.softmax(networks.actor.network(x)), q
+    return jax.nn.softmax(networks.actor.network(x)), smallest(
+        [critic.online.network(x) for critic in networks.critics]
+    )

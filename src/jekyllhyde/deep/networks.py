@@ -6,12 +6,10 @@ embedding for each distinct position"), or through a table that belongs to a net
 with it (`published`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -24,30 +22,6 @@ EMBEDDING = 20
 def static(default: Any) -> Any:
     """A field of a record that is compiled in, with its default."""
     return eqx.field(static=True, default=default)
-
-
-class Space(eqx.Module):
-    """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
-    None; states and actions are counted from `first_state` and `first_action`. Where networks train
-    their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
-    """
-
-    n_states: int | None = eqx.field(static=True)
-    shape: tuple[int, ...] = eqx.field(static=True)
-    n_actions: int = eqx.field(static=True)
-    first_state: int = static(0)
-    first_action: int = static(0)
-    n_embedded: int | None = static(None)
-
-    @property
-    def width(self) -> int:  # of the vectors that reach a network's first layer
-        return math.prod(self.shape) if self.n_states is None else EMBEDDING
-
-    def example(self) -> jax.Array:  # an observation of zeros
-        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
-
-    def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
-        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
 
 
 class Network(eqx.Module):
@@ -90,6 +64,30 @@ def make_network(
     )
 
 
+class Space(eqx.Module):
+    """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
+    None; states and actions are counted from `first_state` and `first_action`. Where networks train
+    their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
+    """
+
+    n_states: int | None = eqx.field(static=True)
+    shape: tuple[int, ...] = eqx.field(static=True)
+    n_actions: int = eqx.field(static=True)
+    first_state: int = static(0)
+    first_action: int = static(0)
+    n_embedded: int | None = static(None)
+
+    @property
+    def width(self) -> int:  # of the vectors that reach a network's first layer
+        return math.prod(self.shape) if self.n_states is None else EMBEDDING
+
+    def example(self) -> jax.Array:  # an observation of zeros
+        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
+
+    def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
+        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
+
+
 def embed(key: jax.Array, space: Space, is_trained: bool) -> tuple[Space, jax.Array | None]:
     """The space, told whether networks train embeddings of their own, and the random table [S, 20]
     that they share otherwise; None where observations are vectors.
@@ -112,17 +110,17 @@ class Learner(eqx.Module):
     network: Any
     moments: Any
 
-    @staticmethod
-    def of(network: Any) -> Learner:
-        return Learner(network, optax.scale_by_adam().init(network))
+    @classmethod
+    def of(cls, network: Any) -> Self:
+        return cls(network, optax.scale_by_adam().init(network))
 
-    def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Learner:
+    def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Self:
         norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
         direction, moments = optax.scale_by_adam(eps=adam_eps).update(
             jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient),
             self.moments,
         )
-        return Learner(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
+        return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
 
 
 def blend(target: Any, online: Any, tau: Any) -> Any:

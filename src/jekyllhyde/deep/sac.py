@@ -27,11 +27,9 @@ from jekyllhyde.deep.learning import (
     learn_critics,
     regress,
     smallest,
-    start,
     update_from_replay,
 )
 from jekyllhyde.deep.networks import Learner, Network, Space, embed, encode, mean, static
-from jekyllhyde.deep.replay import Samples, Transition
 
 ENTROPY_SHARE = 0.98
 
@@ -63,7 +61,7 @@ class Networks(ActorCritic):
 
     log_alpha: Learner
     bonus: Any  # its state
-    bonus_critic: Learner | None
+    bonus_critic: Any  # a learner
 
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
@@ -80,7 +78,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
         ),
     )
-    return start(key, networks, replay.empty(config.capacity, space.example()))
+    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
@@ -89,14 +87,14 @@ def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array
     return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, after the warm-up."""
     return update_from_replay(
         learn, state, config, transition, ended, lambda after: after.t > config.warmup
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of critics, actor and temperature, and of the bonus where there is one."""
     critics, q = learn_critics(
         networks.critics, samples, soft_goal(networks, config, samples), config
@@ -105,43 +103,43 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         networks, q_bonus = learn_bonus(networks, config, samples)
         q = q + config.bonus_weight * q_bonus
     alpha = jnp.exp(networks.log_alpha.network)
-    highest = ENTROPY_SHARE * jnp.log(q.shape[-1])
 
     def loss(network: Network) -> tuple[jax.Array, jax.Array]:
         log_pi = jax.nn.log_softmax(network(samples.x))
         pi = jnp.exp(log_pi)
-        objective = jnp.sum(pi * (alpha * log_pi - q), -1)
-        return mean(objective, samples.weight), -jnp.sum(pi * log_pi, -1)
+        objective = mean(jnp.sum(pi * (alpha * log_pi - q), -1), samples.weight)
+        return objective, -jnp.sum(pi * log_pi, -1)
 
     gradient, entropy = jax.grad(loss, has_aux=True)(networks.actor.network)
     actor = networks.actor.descend(gradient, config.eta, config.clip, config.adam_eps)
-    alpha_gradient = mean(entropy - highest, samples.weight)  # of log_alpha * (entropy - highest)
+    # of log_alpha * (entropy - its goal)
+    alpha_gradient = mean(entropy - ENTROPY_SHARE * jnp.log(q.shape[-1]), samples.weight)
     log_alpha = networks.log_alpha.descend(alpha_gradient, config.eta, jnp.inf, config.adam_eps)
     return replace(networks, critics=critics, actor=actor, log_alpha=log_alpha)
 
 
-def soft_goal(networks: Networks, config: Config, samples: Samples) -> jax.Array:
+def soft_goal(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
     """The critics' goal [N]: soft expected SARSA."""
     log_pi = jax.nn.log_softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
-    alpha = jnp.exp(networks.log_alpha.network)
-    v = jnp.sum(jnp.exp(log_pi) * (q - alpha * log_pi), -1)
+    v = jnp.sum(jnp.exp(log_pi) * (q - jnp.exp(networks.log_alpha.network) * log_pi), -1)
     return samples.reward + config.gamma * samples.discount * v
 
 
-def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[Networks, jax.Array]:
+def learn_bonus(
+    networks: Networks, config: Config, samples: replay.Samples
+) -> tuple[Networks, jax.Array]:
     """Expected SARSA on the bonus without a target network, and the bonus's own step; q_bonus
     [N, A] in the batch's states.
     """
-    assert networks.bonus_critic is not None
     novelty, bonus = config.bonus.of(networks.bonus, samples)
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     alive = samples.discount if config.bonus_terminates else 1.0
     v = jnp.sum(pi * networks.bonus_critic.network(samples.x_next), -1)
     goal = novelty + config.gamma * alive * v
     critic, q_bonus = regress(networks.bonus_critic, samples, goal, config.eta_c, config)
-    bonus = config.bonus.learn(bonus, samples)
-    return replace(networks, bonus=bonus, bonus_critic=critic), q_bonus
+    after = replace(networks, bonus=config.bonus.learn(bonus, samples), bonus_critic=critic)
+    return after, q_bonus
 
 
 tables = actor_critic_tables

@@ -2,8 +2,6 @@
 and the way back into an episode that was under way.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -12,7 +10,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.errors import InputError
@@ -33,7 +30,7 @@ def space_of(env: Env) -> Space:
     raise InputError(f"env has the observation space {observations}; it must be Discrete or Box")
 
 
-def read(space: Space, observation: Any) -> NDArray[Any]:
+def read(space: Space, observation: Any) -> np.ndarray:
     """An observation, or a batch of them, as networks take it: indices from 0, or vectors."""
     if space.n_states is None:
         array = np.asarray(observation, np.float32)
@@ -67,7 +64,7 @@ class Episode:
     actions: list[int] = field(default_factory=list)
     total: float = 0.0
 
-    def resume(self, env: Env, space: Space, seed: int) -> Episode:
+    def resume(self, env: Env, space: Space, seed: int) -> "Episode":
         if self.random_state is not None:
             env.unwrapped.np_random.bit_generator.state = self.random_state
         observation, _ = env.reset(seed=seed if self.random_state is None else None)
