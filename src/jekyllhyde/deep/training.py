@@ -151,17 +151,20 @@ def make_case(
     **domain: Any,
 ) -> Case:
     """The case that `train` makes of the same arguments; gamma is the problem's own by default."""
-    if isinstance(env, FiniteMDP) and domain:
+    if not isinstance(env, FiniteMDP):
+        record = find_domain(env)
+        mdp, limit = record(**domain), record.horizon
+    elif domain:
         raise InputError(
             f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
             "domain"
         )
-    record = Domain("", lambda: env) if isinstance(env, FiniteMDP) else find_domain(env)
-    mdp = record(**domain)
+    else:
+        mdp, limit = env, Domain.horizon
     settings = {"gamma": mdp.gamma, **(hyperparameters or {})}
     return Case(
         mdp,
-        check_count(record.horizon if horizon is None else horizon, "horizon", 1),
+        check_count(limit if horizon is None else horizon, "horizon", 1),
         configure(agent, config, level=domain.get("level", 1), **settings),
     )
 
