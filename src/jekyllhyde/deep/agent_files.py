@@ -128,6 +128,7 @@ def filled(state: learning.State, stored: Mapping[str, Any]) -> learning.State:
     )
     if shapes != expected:
         raise InputError(f"the folder holds arrays that do not fit its {ABOUT}")
-    leaves = [jax.numpy.asarray(stored[name]) for name in expected]
-    plain = jax.tree.unflatten(jax.tree.structure(state), leaves)
+    plain = jax.tree.unflatten(
+        jax.tree.structure(state), [jax.numpy.asarray(stored[name]) for name in expected]
+    )
     return replace(plain, key=jax.random.wrap_key_data(plain.key))

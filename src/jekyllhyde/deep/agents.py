@@ -282,8 +282,8 @@ def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
     """One run of `train` as an agent that predicts and saves: the final networks, with an empty
     replay.
     """
-    space = networks.Space(result.mdp.n_states, (), result.mdp.n_actions)
-    agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)._start(space)
+    agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)
+    agent._start(networks.Space(result.mdp.n_states, (), result.mdp.n_actions))
     final = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
     agent._state = replace(agent.state, networks=final)
     return agent

@@ -92,13 +92,14 @@ class RND(Bonus):
         gradient = jax.grad(lambda p: mean(self._error(p, state, samples), samples.weight))(
             state.predictor.network
         )
-        step = state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps)
-        return replace(state, predictor=step)
+        return replace(
+            state,
+            predictor=state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps),
+        )
 
     def _error(self, predictor: Network, state: RNDState, samples: Samples) -> jax.Array:
         if not self.per_action:
             return jnp.sum((predictor(samples.x_next) - state.target(samples.x_next)) ** 2, axis=-1)
         difference = jax.vmap(lambda p, t: p(samples.x) - t(samples.x))(predictor, state.target)
-        # the rows of [A, N, 20] that belong to the actions taken
-        taken = difference[samples.action, jnp.arange(len(samples.action))]
-        return jnp.sum(taken**2, axis=-1)
+        # of [A, N, 20] what belongs to the actions taken
+        return jnp.sum(difference[samples.action, jnp.arange(len(samples.action))] ** 2, axis=-1)

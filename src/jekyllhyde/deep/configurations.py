@@ -101,8 +101,13 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         else {}
     )
     values |= {"rnd": values.get("with_bonus"), **options}
-    known = {RND_OPTIONS[name]: value for name, value in options.items()}
-    plain = {"bonus": RND(**known, adam_eps=config.adam_eps), "explorer": jekyll_hyde.Hyde()}
+    plain = {
+        "bonus": RND(
+            **{RND_OPTIONS[name]: value for name, value in options.items()},
+            adam_eps=config.adam_eps,
+        ),
+        "explorer": jekyll_hyde.Hyde(),
+    }
     names += [name for name, record in plain.items() if values.get(name, record) != record]
     return {name: spell(name, values[name]) for name in names if name in values}
 

@@ -16,8 +16,6 @@ over the non-terminal states.
                      last evaluation
 """
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +88,6 @@ def _terminal(result: TrainResult) -> Curve:
     return result.arrivals[..., result.mdp.is_terminal].sum(-1).astype(np.float64)
 
 
-def _live(result: TrainResult, values: NDArray[Any]) -> Curve:
+def _live(result: TrainResult, values: np.ndarray) -> Curve:
     # `values` [seeds, E, S, ...] without the terminal states.
     return values[:, :, ~result.mdp.is_terminal].astype(np.float64)

@@ -113,11 +113,10 @@ def learn_critics(
 ) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
-    moved = tuple(
+    return tuple(
         Critic(online, blend(critic.target, online.network, config.tau))
         for critic, (online, _) in zip(critics, steps, strict=True)
-    )
-    return moved, smallest([q for _, q in steps])
+    ), smallest([q for _, q in steps])
 
 
 def learn_double_dqn(

@@ -138,8 +138,8 @@ def learn_bonus(
     v = jnp.sum(pi * networks.bonus_critic.network(samples.x_next), -1)
     goal = novelty + config.gamma * alive * v
     critic, q_bonus = regress(networks.bonus_critic, samples, goal, config.eta_c, config)
-    after = replace(networks, bonus=config.bonus.learn(bonus, samples), bonus_critic=critic)
-    return after, q_bonus
+    bonus = config.bonus.learn(bonus, samples)
+    return replace(networks, bonus=bonus, bonus_critic=critic), q_bonus
 
 
 tables = actor_critic_tables

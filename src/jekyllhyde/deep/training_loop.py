@@ -191,10 +191,14 @@ def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carr
     after, outcome = step(model, carry.env, action, step_key)
     ended = outcome.terminated | outcome.truncated
     discount = 1.0 - outcome.terminated.astype(jnp.float32)
-    transition = replay.Transition(carry.env.s, action, outcome.reward, after.s, discount)
     arrivals = carry.arrivals.at[state.hyde_acts.astype(jnp.int32), after.s].add(1)
     env = jax.tree.map(partial(jnp.where, ended), reset(model, reset_key), after)
-    state = algorithm.update(state, config, transition, ended)
+    state = algorithm.update(
+        state,
+        config,
+        replay.Transition(carry.env.s, action, outcome.reward, after.s, discount),
+        ended,
+    )
     return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
 
 
