@@ -16,11 +16,11 @@ import pytest
 
 from jekyllhyde.deep import ddqn, jekyll_hyde, replay, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
+from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
 from jekyllhyde.deep.learning import Critic, State, decreasing, learn_critics
 from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
 from jekyllhyde.deep.replay import Samples, Transition, prepare
-from jekyllhyde.deep.rnd import RND
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms
 

@@ -19,8 +19,7 @@ from gymnasium.spaces import Box, Discrete
 from jekyllhyde import deep
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep.agents import DeepAgent
-from jekyllhyde.deep.bonus import BONUSES
-from jekyllhyde.deep.rnd import RND
+from jekyllhyde.deep.bonus import BONUSES, RND
 from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.chain import chain
@@ -170,9 +169,9 @@ def test_settings_without_an_environment() -> None:
         with pytest.raises(InputError, match="no environment"):
             call()
     assert deep.DoubleDQN("jekyllhyde/FourRooms-v0", **SMALL).settings.gamma == 0.9
-    with pytest.raises(InputError, match="Gymnasium cannot make it"):
+    with pytest.raises(InputError, match="Gymnasium cannot make the environment"):
         deep.JekyllHyde("NoSuchThing-v0")
-    with pytest.raises(InputError, match="it must be a Gymnasium environment"):
+    with pytest.raises(InputError, match="it must be the id of a Gymnasium environment"):
         deep.JekyllHyde(3)  # type: ignore[arg-type]
 
 
@@ -325,7 +324,7 @@ def test_choices_that_cannot_be(own: Path) -> None:
         ("bonus", f"{own}:Uniform", "it must be a jekyllhyde.deep.bonus.Bonus"),
         ("bonus", f"{own}:Unmarked", "eqx.field"),
         ("bonus", "rnd(width=3)", "rnd takes"),
-        ("bonus", 3, "it must be one of rnd"),
+        ("bonus", 3, "bonus is 3; it must be one of rnd"),
         ("actor_rule", f"{own}:nothing", "has no function nothing"),
     ]
     for setting, value, words in cases:
@@ -340,6 +339,17 @@ def test_a_bonus_that_is_named_is_the_configurations_own() -> None:
     assert published.bonus == RND(per_action=True, deep_target=True)
     assert published == deep.configure("ddqn_rnd", "published")
     assert BONUSES.spell(deep.configure("ddqn", bonus="rnd(eta=0.1)").bonus) == "rnd(eta=0.1)"
+
+
+def test_infinite_settings_are_read_as_they_are_written(tmp_path: Path) -> None:
+    """The paper has no clipping, neither of the agent's gradients nor of the bonus's."""
+    record = RND(clip=np.inf, eta=0.1)
+    assert BONUSES.make(BONUSES.spell(record)) == record
+    agent = deep.JekyllHyde(LAKE, config="paper", capacity=10)
+    agent.save(tmp_path / "agent")
+    loaded = deep.JekyllHyde.load(tmp_path / "agent")
+    assert loaded.settings == agent.settings
+    assert loaded.settings.clip == loaded.settings.bonus.clip == np.inf
 
 
 def test_options_and_digests_of_version_0_1() -> None:

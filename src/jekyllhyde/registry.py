@@ -121,7 +121,9 @@ _CALL = re.compile(r"(?P<name>(?:.+\.py:\w+)|[\w-]+)(?:\((?P<arguments>.*)\))?",
 def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     # The settings within the parentheses.
     try:
-        call: Any = ast.parse(f"_({text or ''})", mode="eval").body
+        # infinity has no literal, but `spell` writes it
+        text = re.sub(r"(?<==)inf\b", "1e999", text or "")
+        call: Any = ast.parse(f"_({text})", mode="eval").body
         if call.args:
             raise ValueError
         return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}

@@ -34,19 +34,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep.networks import pick
 
-Rule = Callable[[Array, Array, Any], Array]  # (logits [N, A], q [N, A], temperature) -> loss [N]
+# (logits [N, A], q [N, A], temperature) -> loss [N]
+Rule = Callable[[jax.Array, jax.Array, Any], jax.Array]
 
 
-def paper(logits: Array, q: Array, temperature: Any) -> Array:
+def paper(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """The expected update."""
     return -jnp.sum(jax.nn.softmax(logits) * q, -1)
 
 
-def published(logits: Array, q: Array, temperature: Any) -> Array:
+def published(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """An expected update whose advantage q - pi q is not the usual one; where q > 0 it acts like an
     entropy bonus.
     """
@@ -54,34 +54,34 @@ def published(logits: Array, q: Array, temperature: Any) -> Array:
     return -jnp.mean(pi * jax.lax.stop_gradient(q - pi * q), -1)
 
 
-def normalized_advantage(logits: Array, q: Array, temperature: Any) -> Array:
+def normalized_advantage(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """The expected update with advantages scaled to at most 1."""
     advantage = _advantage(logits, q)
     largest = jnp.max(jnp.abs(advantage), -1, keepdims=True)
     return -jnp.sum(jax.nn.softmax(logits) * advantage / jnp.maximum(largest, 1e-8), -1)
 
 
-def natural_gradient(logits: Array, q: Array, temperature: Any) -> Array:
+def natural_gradient(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Logits move by the advantage itself, as the natural gradient of a tabular softmax does."""
     return -jnp.sum(_advantage(logits, q) * logits, -1)
 
 
-def mirror_step(logits: Array, q: Array, temperature: Any) -> Array:
+def mirror_step(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Cross-entropy towards the policy after one step of mirror ascent."""
     return soft_cross_entropy(logits, temperature * jax.lax.stop_gradient(logits) + q, temperature)
 
 
-def cross_entropy(logits: Array, q: Array, temperature: Any) -> Array:
+def cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Cross-entropy towards the critic's greedy action."""
     return -pick(jax.nn.log_softmax(logits), jnp.argmax(q, -1))
 
 
-def soft_cross_entropy(logits: Array, q: Array, temperature: Any) -> Array:
+def soft_cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Cross-entropy towards softmax(q / temperature)."""
     return -jnp.sum(jax.nn.softmax(q / temperature) * jax.nn.log_softmax(logits), -1)
 
 
-def modified_cross_entropy(logits: Array, q: Array, temperature: Any) -> Array:
+def modified_cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Raise the critic's greedy action against all others alike."""
     best = jnp.argmax(q, -1)
     missing = jax.lax.stop_gradient(1.0 - pick(jax.nn.softmax(logits), best))
@@ -90,7 +90,7 @@ def modified_cross_entropy(logits: Array, q: Array, temperature: Any) -> Array:
     return -missing * (above - others)
 
 
-def _advantage(logits: Array, q: Array) -> Array:
+def _advantage(logits: jax.Array, q: jax.Array) -> jax.Array:
     # The advantage q - v [N, A], held constant.
     pi = jax.lax.stop_gradient(jax.nn.softmax(logits))
     return q - jnp.sum(pi * q, -1, keepdims=True)

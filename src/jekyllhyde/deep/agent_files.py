@@ -5,20 +5,16 @@ random key, counters, episodes), and `agent.json`, the rest. Loading runs no cod
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from jekyllhyde.deep import learning, networks, spaces
 from jekyllhyde.deep.configurations import RECORDS, configure, spell
-from jekyllhyde.deep.learning import State
-from jekyllhyde.deep.networks import Space
-from jekyllhyde.deep.spaces import Episode
 from jekyllhyde.errors import InputError
 from jekyllhyde.files import write_folder, write_json
 
@@ -26,41 +22,43 @@ FORMAT = 2
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
 
 
-class Saved(NamedTuple):
-    """What a folder holds."""
-
-    agent: str
-    seed: int
-    settings: Any
-    space: Any
-    episode: Episode | None
-
-
-def save_agent(path: str | Path, saved: Saved, arrays: Mapping[str, Any]) -> None:
+def save_agent(
+    path: str | Path,
+    arrays: dict[str, np.ndarray],
+    *,
+    agent: str,
+    seed: int,
+    settings: Any,
+    space: networks.Space,
+    episode: spaces.Episode | None,
+) -> None:
     """Write all of an agent into a folder, which takes the place of one written before."""
-    folder, episode = Path(path), saved.episode
+    folder = Path(path)
     if folder.is_dir() and {file.name for file in folder.iterdir()} - {ABOUT, ARRAYS}:
         raise InputError(
             f"path is {str(folder)!r}, which holds other files; give a folder of its own"
         )
     about = {
         "format": FORMAT,
-        **saved._asdict(),
-        "settings": plain_settings(saved.settings),
-        "space": vars(saved.space),
+        "agent": agent,
+        "seed": seed,
+        "settings": _plain_settings(settings),
+        "space": vars(space),
         "episode": episode and {**vars(episode), "observation": episode.observation.tolist()},
     }
 
     def fill(partial: Path) -> None:
-        save_file(dict(arrays), partial / ARRAYS)
+        save_file(arrays, partial / ARRAYS)
         write_json(partial / ABOUT, about)
 
     write_folder(folder, fill)
 
 
-def load_agent(path: str | Path, name: str, own: Mapping[str, Any]) -> tuple[Saved, dict[str, Any]]:
-    """Read the agent of that name, and its arrays; settings of the user's own are not in the file,
-    and given.
+def load_agent(
+    path: str | Path, name: str, own: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of the agent of that name, and what was saved beside them; settings of the user's
+    own are not in the file, and given.
     """
     folder = f"folder {str(path)!r}"
     try:
@@ -70,10 +68,12 @@ def load_agent(path: str | Path, name: str, own: Mapping[str, Any]) -> tuple[Sav
             raise InputError("it is of version 0.1; load it with jekyllhyde 0.1, or train it anew")
         if (number, stored) != (FORMAT, name):
             raise InputError(f"it is a {stored} of format {number}, not a {name} of {FORMAT}")
-        about["settings"] = restore_settings(name, about["settings"], own)
-        about["space"] = Space(**{**about["space"], "shape": tuple(about["space"]["shape"])})
-        about["episode"] = about["episode"] and Episode(**about["episode"])
-        return Saved(**about), load_file(Path(path) / ARRAYS)
+        about["settings"] = _restored_settings(name, about["settings"], own)
+        about["space"] = networks.Space(
+            **{**about["space"], "shape": tuple(about["space"]["shape"])}
+        )
+        about["episode"] = about["episode"] and spaces.Episode(**about["episode"])
+        return load_file(Path(path) / ARRAYS), about
     except InputError as error:
         raise InputError(f"{folder} holds an agent that cannot be loaded: {error}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
@@ -82,24 +82,29 @@ def load_agent(path: str | Path, name: str, own: Mapping[str, Any]) -> tuple[Sav
         ) from None
 
 
-def plain_settings(settings: Any) -> dict[str, Any]:
-    """Settings for JSON, which knows no infinity; records and functions by name."""
+def _plain_settings(settings: Any) -> dict[str, Any]:
+    # Settings for JSON, which knows no infinity and no tuples; functions and records as text.
     return {f.name: _plain(f.name, getattr(settings, f.name)) for f in fields(settings)}
 
 
 def _plain(name: str, value: Any) -> Any:
-    if name in RECORDS:
-        kind = spell(name, value).partition("(")[0]
-        return {"kind": kind, **plain_settings(value)}
-    value = spell(name, value)
-    return list(value) if isinstance(value, tuple) else "inf" if value == inf else value
+    text = spell(name, value)
+    if name in RECORDS:  # with all of its settings: defaults may change
+        known = [f"{f.name}={getattr(value, f.name)!r}" for f in fields(value)]
+        return f"{text.partition('(')[0]}({', '.join(known)})"
+    return list(value) if isinstance(value, tuple) else "inf" if value == np.inf else text
 
 
-def restore_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
-    """The configuration that `plain_settings` wrote."""
-    given = {name: _restored(name, value) for name, value in stored.items() if name not in own}
+def _restored_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    # The configuration that `_plain_settings` wrote, with the user's own settings.
+    for name, value in stored.items():
+        if isinstance(value, str) and "@" in value and name not in own:
+            raise InputError(
+                f"its {name} is of your own, {value}; give it too, {name}='file.py:name'"
+            )
+    given = {name: np.inf if value == "inf" else value for name, value in stored.items()}
     settings = configure(agent, "paper", **{**given, **own})
-    for name, value in plain_settings(settings).items():
+    for name, value in _plain_settings(settings).items():
         if value != stored[name]:
             raise InputError(
                 f"{name} was {stored[name]!r} where the agent was saved, not {value!r}"
@@ -107,23 +112,15 @@ def restore_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, An
     return settings
 
 
-def _restored(name: str, value: Any) -> Any:
-    kind = value.get("kind") if isinstance(value, dict) else value
-    if isinstance(kind, str) and "@" in kind:
-        raise InputError(f"its {name} is of your own, {kind}; give it too, {name}='file.py:name'")
-    if isinstance(value, dict):
-        settings = {key: _restored(key, each) for key, each in value.items() if key != "kind"}
-        return RECORDS[name][0][str(kind)](**settings)
-    return tuple(value) if isinstance(value, list) else inf if value == "inf" else value
-
-
-def named_arrays(state: State) -> dict[str, Any]:
+def named_arrays(state: learning.State) -> dict[str, Any]:
     """Copies of the arrays of a state by their path; the random key as its bits."""
-    paths, _ = jax.tree_util.tree_flatten_with_path(_plain_state(state))
+    paths, _ = jax.tree_util.tree_flatten_with_path(
+        replace(state, key=jax.random.key_data(state.key))
+    )
     return {jax.tree_util.keystr(path): np.array(leaf) for path, leaf in paths}
 
 
-def filled(state: State, stored: Mapping[str, Any]) -> State:
+def filled(state: learning.State, stored: Mapping[str, Any]) -> learning.State:
     """`state` with the stored arrays in place of its own."""
     shapes, expected = (
         {name: (array.shape, array.dtype) for name, array in arrays.items()}
@@ -131,10 +128,7 @@ def filled(state: State, stored: Mapping[str, Any]) -> State:
     )
     if shapes != expected:
         raise InputError(f"the folder holds arrays that do not fit its {ABOUT}")
-    leaves = [jnp.asarray(stored[name]) for name in expected]
-    plain = jax.tree.unflatten(jax.tree.structure(_plain_state(state)), leaves)
+    plain = jax.tree.unflatten(
+        jax.tree.structure(state), [jax.numpy.asarray(stored[name]) for name in expected]
+    )
     return replace(plain, key=jax.random.wrap_key_data(plain.key))
-
-
-def _plain_state(state: State) -> State:
-    return replace(state, key=jax.random.key_data(state.key))

@@ -12,35 +12,29 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import NDArray
 
-from jekyllhyde.agent import Agent, Episodes, Progress
-from jekyllhyde.deep import ddqn, jekyll_hyde, sac
-from jekyllhyde.deep.actor_rules import Rule
-from jekyllhyde.deep.agent_files import Saved, filled, load_agent, named_arrays, save_agent
+from jekyllhyde.agent import AGENTS, Agent, Episodes, Progress
+from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, networks, replay, sac, spaces
+from jekyllhyde.deep.agent_files import filled, load_agent, named_arrays, save_agent
 from jekyllhyde.deep.bonus import Bonus
-from jekyllhyde.deep.cache import keep_compiled
-from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm, configure
-from jekyllhyde.deep.jekyll_hyde import Explorer
-from jekyllhyde.deep.learning import Settings, State
-from jekyllhyde.deep.networks import Space
-from jekyllhyde.deep.replay import Transition
-from jekyllhyde.deep.spaces import Env, Episode, begin_episode, open_environment, read, space_of
+from jekyllhyde.deep.configurations import ALGORITHMS, configure
 from jekyllhyde.deep.training import TrainResult
+from jekyllhyde.deep.training_loop import keep_compiled
 from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.mdp.gym_import import make_environment
 
 Widths = tuple[int, ...] | None
-EPISODES = "episodes"  # their name among the arrays
 REPORTED = 100  # steps between two calls of `progress`
 
 
 @cache
-def _compiled(name: str) -> Algorithm:
+def _compiled(name: str) -> SimpleNamespace:
     # An algorithm's functions, compiled. Of what `act` changes only the key comes back; `update`
     # gives up the state that it is given, so that replay is changed in place, not copied.
     plain = ALGORITHMS[name]
@@ -49,7 +43,7 @@ def _compiled(name: str) -> Algorithm:
         action, state = plain.act(*arguments)
         return action, state.key
 
-    return plain._replace(
+    return SimpleNamespace(
         init=jax.jit(plain.init, static_argnames="space"),
         act=jax.jit(act),
         update=jax.jit(plain.update, donate_argnums=0),
@@ -64,81 +58,75 @@ class DeepAgent(Agent):
     config : recommended, published (as the figure was made) or paper (the text, literally).
     """
 
-    settings_type: ClassVar[type[Settings]]
+    settings_type: ClassVar[type[learning.Settings]]
+    space: networks.Space  # where there is a state
 
     def __init__(
-        self, env: Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
+        self, env: spaces.Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
     ) -> None:
-        self.env = open_environment(env)
+        self.env = None if env is None else make_environment(env)
         self.seed = check_count(seed, "seed", 0)
         mdp = None if self.env is None else getattr(self.env.unwrapped, "mdp", None)
         settings = {} if mdp is None else {"gamma": mdp.gamma}
-        names = [f.name for f in fields(self.settings_type) if given[f.name] is not None]
-        settings |= {name: given[name] for name in names}
+        settings |= {
+            f.name: given[f.name] for f in fields(self.settings_type) if given[f.name] is not None
+        }
         self.settings = configure(self.name, config, **settings)
         self.episodes = Episodes()
-        self._episode: Episode | None = None
-        self.space: Space | None = None
-        self._state: State | None = None
+        self._algorithm = _compiled(self.name)
+        self._episode: spaces.Episode | None = None
+        self._state: learning.State | None = None
         if self.env is not None:
-            self._start(space_of(self.env))
+            self._start(spaces.space_of(self.env))
 
-    def _start(self, space: Space) -> None:
+    def _start(self, space: networks.Space) -> Self:
         keep_compiled()
         self.space = space
         # on the device once, not with every call
         self._config = jax.tree.map(jnp.float32, self.settings)
         self._state = self._algorithm.init(jax.random.key(self.seed), self.settings, space=space)
+        return self
 
     @property
-    def _algorithm(self) -> Algorithm:
-        return _compiled(self.name)
-
-    @property
-    def state(self) -> State:
-        """Everything the agent knows, as one pytree."""
+    def state(self) -> learning.State:
+        # everything the agent knows
         if self._state is None:
             raise InputError("the agent has no environment; give one, or load one that has learned")
         return self._state
 
     def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
-        """Take so many environment steps with one update each; two calls are the same as one with
-        the sum. `progress` is called with the steps since the last call.
-        """
+        # one update after each step; two calls are the same as one with the sum
         n_steps = check_count(total_timesteps, "total_timesteps", 0)
-        state, env, space = self.state, self.env, self.space
-        act, update = self._algorithm.act, self._algorithm.update
-        if env is None or space is None:
+        state, env, act, update = self.state, self.env, self._algorithm.act, self._algorithm.update
+        if env is None:
             raise InputError("the agent has no environment; give one to load")
         if self._episode is None:
-            self._episode = begin_episode(env, space, int(state.personality), self.seed)
+            self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts), self.seed)
         for i in range(n_steps):
             episode = self._episode
             action, key = act(state, self._config, episode.observation)
             state = self._state = replace(state, key=key)
             episode.actions.append(int(action))
             observation, reward, terminated, truncated, _ = env.step(
-                episode.actions[-1] + space.first_action
+                episode.actions[-1] + self.space.first_action
             )
-            following, ended = read(space, observation), bool(terminated or truncated)
+            following, ended = spaces.read(self.space, observation), bool(terminated or truncated)
             facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
-            transition = Transition(episode.observation, *facts)
-            state = self._state = update(state, self._config, transition, np.bool_(ended))
+            state = self._state = update(
+                state, self._config, replay.Transition(episode.observation, *facts), np.bool_(ended)
+            )
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
-                self._episode = begin_episode(env, space, int(state.personality))
+                self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts))
             if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
                 progress(i % REPORTED + 1)
         return self
 
     def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """The greedy action, or one drawn from the policy, numbered as the environment does; for a
-        batch of observations [N, ...] an array [N].
-        """
+        # the greedy action, or one drawn from the policy, numbered as the environment does
         state, space = self.state, self.space
-        assert space is not None
-        x = read(space, observation)
+        x = spaces.read(space, observation)
         is_batch = x.ndim > (space.n_states is None)
         pi, _ = self._algorithm.tables(state.networks, self._config, x if is_batch else x[None])
         if deterministic:
@@ -149,37 +137,39 @@ class DeepAgent(Agent):
             actions = np.asarray(jax.random.categorical(draw_key, jnp.log(pi)))
         return actions + space.first_action if is_batch else int(actions[0]) + space.first_action
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Copies of all arrays that learning changes, by name."""
+    def arrays(self) -> dict[str, np.ndarray]:
         rows = np.array(self.episodes.rows, dtype=np.float64).reshape(-1, 3)
-        return {EPISODES: rows, **named_arrays(self.state)}
+        return {"episodes": rows, **named_arrays(self.state)}
 
     def save(self, path: str | Path) -> None:
-        """Write the agent into a folder of its own; one that was written before is replaced."""
-        about = Saved(self.name, self.seed, self.settings, self.space, self._episode)
-        save_agent(path, about, self.arrays())
+        save_agent(
+            path,
+            self.arrays(),
+            agent=self.name,
+            seed=self.seed,
+            settings=self.settings,
+            space=self.space,
+            episode=self._episode,
+        )
 
     @classmethod
-    def load(cls, path: str | Path, env: Env | str | None = None, **own: Any) -> Self:
+    def load(cls, path: str | Path, env: spaces.Env | str | None = None, **own: Any) -> Self:
         """The agent saved in a folder; with an environment of the same spaces it goes on learning
         where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
         """
-        (_, seed, settings, space, episode), arrays = load_agent(path, cls.name, own)
-        agent = cls._with(settings, space, seed)
-        rows = arrays.pop(EPISODES, np.zeros((0, 3)))
-        agent.episodes = Episodes([(float(a), int(b), int(c)) for a, b, c in rows])
-        agent._state = filled(agent.state, arrays)
-        agent.env, agent._episode = open_environment(env), episode
-        if agent.env is not None and space_of(agent.env) != space:
-            raise InputError("env has other observations or actions than the saved agent")
-        if agent.env is not None and episode is not None:
-            agent._episode = episode.resume(agent.env, space, seed)
-        return agent
-
-    @classmethod
-    def _with(cls, settings: Any, space: Space, seed: int) -> Self:
-        agent = cls(seed=seed, config=settings)  # type: ignore[call-arg]
-        agent._start(space)
+        arrays, saved = load_agent(path, cls.name, own)
+        agent = cls(seed=saved["seed"], config=saved["settings"])  # type: ignore[call-arg]
+        agent.episodes = Episodes(
+            [(float(total), int(n), int(hyde)) for total, n, hyde in arrays.pop("episodes")]
+        )
+        agent._state = filled(agent._start(saved["space"]).state, arrays)
+        agent._episode = saved["episode"]
+        if env is not None:
+            agent.env = make_environment(env)
+            if spaces.space_of(agent.env) != agent.space:
+                raise InputError("env has other observations or actions than the saved agent")
+            if agent._episode is not None:
+                agent._episode = agent._episode.resume(agent.env, agent.space, agent.seed)
         return agent
 
 
@@ -191,7 +181,7 @@ class JekyllHyde(DeepAgent):
 
     def __init__(
         self,
-        env: Env | str | None = None,
+        env: spaces.Env | str | None = None,
         *,
         seed: int = 0,
         config: str | jekyll_hyde.Config = "recommended",
@@ -199,13 +189,13 @@ class JekyllHyde(DeepAgent):
         eta: float | None = None,
         eta_c: float | None = None,
         tau: float | None = None,
-        actor_rule: str | Rule | None = None,
+        actor_rule: str | actor_rules.Rule | None = None,
         temperature: float | None = None,
         critics: int | None = None,
         fresh_critic: bool | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
-        explorer: str | Explorer | None = None,
+        explorer: str | jekyll_hyde.Explorer | None = None,
         bonus: str | Bonus | None = None,
         gamma_hyde: float | None = None,
         eta_hyde: float | None = None,
@@ -234,7 +224,7 @@ class DoubleDQN(DeepAgent):
 
     def __init__(
         self,
-        env: Env | str | None = None,
+        env: spaces.Env | str | None = None,
         *,
         seed: int = 0,
         config: str | ddqn.Config = "recommended",
@@ -265,7 +255,7 @@ class DiscreteSAC(DeepAgent):
 
     def __init__(
         self,
-        env: Env | str | None = None,
+        env: spaces.Env | str | None = None,
         *,
         seed: int = 0,
         config: str | sac.Config = "recommended",
@@ -292,9 +282,8 @@ def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
     """One run of `train` as an agent that predicts and saves: the final networks, with an empty
     replay.
     """
-    kinds = {type_.settings_type: type_ for type_ in (JekyllHyde, DoubleDQN, DiscreteSAC)}
-    space = Space(result.mdp.n_states, (), result.mdp.n_actions)
-    agent = kinds[type(result.config)]._with(result.config, space, 0)
-    networks = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
-    agent._state = replace(agent.state, networks=networks)
+    agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)
+    agent._start(networks.Space(result.mdp.n_states, (), result.mdp.n_actions))
+    final = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
+    agent._state = replace(agent.state, networks=final)
     return agent

@@ -1,44 +1,29 @@
-"""The algorithms by name, each a set of pure functions on one state, and their configurations.
+"""The algorithms by name, and their configurations. An algorithm is a module with pure functions on
+one state and its CONFIGS by name:
+
+    init(key, config, space) -> state
+    act(state, config, observation) -> (action, state)
+    update(state, config, transition, ended) -> state
+    tables(networks, config, observations) -> pi [S, A], q [S, A]
 
 Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, `bonus_per_action`,
 `deep_target` and `normalize_bonus` are still read, and `describe` still writes them.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import jax
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
-from jekyllhyde.deep import ddqn, jekyll_hyde, sac
-from jekyllhyde.deep.actor_rules import ACTOR_RULES
-from jekyllhyde.deep.bonus import BONUSES, Bonus
-from jekyllhyde.deep.four_rooms import level_settings
-from jekyllhyde.deep.learning import Settings
-from jekyllhyde.deep.rnd import RND
+from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, sac
+from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
-
-class Algorithm(NamedTuple):
-    """An agent's functions and its configurations by name.
-
-    init(key, config, space) -> state; act(state, config, observation) -> (action, state);
-    update(state, config, transition, ended) -> state; tables(networks, config, observations) -> pi
-    [S, A], q [S, A]. `fixed` are settings that make a variant.
-    """
-
-    init: Callable[..., Any]
-    act: Callable[..., Any]
-    update: Callable[..., Any]
-    tables: Callable[..., Any]
-    configs: Mapping[str, Any]
-    fixed: Mapping[str, Any]
-
-
-ALGORITHMS: Registry[Algorithm] = Registry("agent")
+ALGORITHMS: Registry[ModuleType] = Registry("agent")
 for _name, _module in {
     "jekyll_hyde": jekyll_hyde,
     "ddqn": ddqn,
@@ -46,15 +31,22 @@ for _name, _module in {
     "sac": sac,
     "sac_rnd": sac,
 }.items():
-    _functions = (_module.init, _module.act, _module.update, _module.tables)
-    ALGORITHMS.add(_name, Algorithm(*_functions, _module.CONFIGS, AGENTS[_name].fixed))
+    ALGORITHMS.add(_name, _module)
 
 CONFIGS = ("published", "paper", "recommended")
-SCHEDULES = ("paper", "published")
+# On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
+# times as long (Appendix F).
+LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
+    ("jekyll_hyde", "published"): {"epsilon_1": 40_000.0},
+    ("jekyll_hyde", "paper"): {"epsilon_1": 40_000.0},
+    ("ddqn", "published"): {"epsilon_1": 100.0},
+    ("ddqn", "recommended"): {"epsilon_1": 100.0},
+}
 RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (jekyll_hyde.EXPLORERS, jekyll_hyde.Explorer),
 }
+NAMES = {"actor_rule": tuple(actor_rules.ACTOR_RULES), "schedule": ("paper", "published")}
 # 0.1's options of RND, and its order of all options, by which stored cells are found
 RND_OPTIONS = {
     "eta_rnd": "eta",
@@ -82,14 +74,13 @@ def configure(
     """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
     some of its values; `level` is that of Four Rooms.
     """
-    algorithm = ALGORITHMS[agent]
+    configs, chosen = ALGORITHMS[agent].CONFIGS, config
     if isinstance(config, str):
-        chosen = algorithm.configs[check_choice(config, "config", CONFIGS)]
-        tuned = level_settings(python_name(agent), config, level)
-        hyperparameters = {**algorithm.fixed, **tuned, **hyperparameters}
-    elif isinstance(config, type(algorithm.configs["paper"])):
-        chosen = config
-    else:
+        chosen = configs[check_choice(config, "config", CONFIGS)]
+        family = python_name(agent).removesuffix("_rnd")
+        tuned = LEVEL_2.get((family, config), {}) if level == 2 else {}
+        hyperparameters = {**AGENTS[agent].fixed, **tuned, **hyperparameters}
+    elif not isinstance(config, type(configs["paper"])):
         raise InputError(
             f"config is {config!r}; it must be one of {', '.join(CONFIGS)}, or a Config of {agent}"
         )
@@ -98,24 +89,27 @@ def configure(
     return chosen
 
 
-def describe(config: Settings) -> dict[str, Any]:
+def describe(config: learning.Settings) -> dict[str, Any]:
     """The settings as version 0.1 listed them, from which stored cells have their digests; what it
     did not have comes last, and only where it is not at its default.
     """
     values = {f.name: getattr(config, f.name) for f in fields(config)}
-    names, bonus = STORED[type(config)].split(), values.pop("bonus")
-    values["rnd"] = values.pop("with_bonus", True)
-    if isinstance(bonus, RND):
-        values |= {old: getattr(bonus, new) for old, new in RND_OPTIONS.items()}
-    described = {name: spell(name, values[name]) for name in names if name in values}
-    known = {
-        RND_OPTIONS[name]: values[name] for name in names if name in RND_OPTIONS & values.keys()
+    names, bonus = STORED[type(config)].split(), config.bonus
+    options = (
+        {name: getattr(bonus, RND_OPTIONS[name]) for name in names if name in RND_OPTIONS}
+        if isinstance(bonus, RND)
+        else {}
+    )
+    values |= {"rnd": values.get("with_bonus"), **options}
+    plain = {
+        "bonus": RND(
+            **{RND_OPTIONS[name]: value for name, value in options.items()},
+            adam_eps=config.adam_eps,
+        ),
+        "explorer": jekyll_hyde.Hyde(),
     }
-    if bonus != RND(**known, adam_eps=config.adam_eps):
-        described["bonus"] = spell("bonus", bonus)
-    if values.get("explorer", jekyll_hyde.Hyde()) != jekyll_hyde.Hyde():
-        described["explorer"] = spell("explorer", values["explorer"])
-    return described
+    names += [name for name, record in plain.items() if values.get(name, record) != record]
+    return {name: spell(name, values[name]) for name in names if name in values}
 
 
 def spell(name: str, value: Any) -> Any:
@@ -128,26 +122,39 @@ def spell(name: str, value: Any) -> Any:
 
 
 def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
-    # The configuration with one setting replaced, after a look at its kind.
-    if name in RND_OPTIONS and isinstance(config.bonus, RND):
+    # The configuration with one setting replaced, and what goes with it.
+    bonus = config.bonus
+    if name in RND_OPTIONS and isinstance(bonus, RND):
         field = RND_OPTIONS[name]
-        _check_value(name, value, getattr(config.bonus, field))
-        return replace(config, bonus=replace(config.bonus, **{field: value}))
-    names = [f.name for f in fields(config)]
-    name = "with_bonus" if name == "rnd" and "with_bonus" in names else name
-    check_choice(name, f"hyperparameter of {agent}", names)
+        read = _read(name, value, getattr(bonus, field))
+        return replace(config, bonus=replace(bonus, **{field: read}))
+    name = "with_bonus" if name == "rnd" and hasattr(config, "with_bonus") else name
+    check_choice(name, f"hyperparameter of {agent}", [f.name for f in fields(config)])
+    changes = {name: _read(name, value, getattr(config, name))}
+    if name == "bonus" and hasattr(config, "with_bonus"):
+        changes["with_bonus"] = True
+    if name == "adam_eps" and isinstance(bonus, RND):
+        changes["bonus"] = replace(bonus, adam_eps=value)
+    return replace(config, **changes)
+
+
+def _read(name: str, value: Any, current: Any) -> Any:
+    # The value that is meant; one of another kind than the setting has is refused: a number where a
+    # name belongs, a step size below 0.
     if name in RECORDS:
-        value = _record(name, value, getattr(config, name))
-        switch = {"with_bonus": True} if hasattr(config, "with_bonus") else {}
-        return replace(config, **{name: value}, **switch)
+        return _record(name, value, current)
     if name == "actor_rule" and references.is_reference(value):
-        return replace(config, actor_rule=references.load(name, value))
-    if name == "actor_rule" and isinstance(value, str):
-        value = python_name(value)
-    _check_value(name, value, getattr(config, name))
-    if name == "adam_eps" and isinstance(config.bonus, RND):
-        config = replace(config, bonus=replace(config.bonus, adam_eps=value))
-    return replace(config, **{name: tuple(value) if isinstance(value, list) else value})
+        return references.load(name, value)
+    if name in NAMES and not (name == "actor_rule" and callable(value)):
+        return check_choice(python_name(str(value)), name, NAMES[name])
+    if isinstance(current, bool) and not isinstance(value, bool):
+        raise InputError(f"{name} is {value!r}; it must be True or False")
+    if isinstance(current, (int, tuple)) and not isinstance(current, bool):
+        for count in value if isinstance(current, tuple) else [value]:
+            check_count(count, name, 0 if name == "warmup" else 1)
+    elif isinstance(value, (int, float)) and not value >= 0:
+        raise InputError(f"{name} is {value}; it must be a number of at least 0")
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _record(name: str, value: Any, current: Any) -> Any:
@@ -163,23 +170,3 @@ def _record(name: str, value: Any, current: Any) -> Any:
             f"{name} is {value!r}; settings that are not numbers must be eqx.field(static=True)"
         )
     return record
-
-
-def _check_value(name: str, value: Any, default: Any) -> None:
-    # Refuse a value of another kind than the setting has: a number where a name belongs, a step
-    # size below 0.
-    if name == "actor_rule":
-        if not callable(value):
-            check_choice(value, name, ACTOR_RULES)
-    elif name == "schedule":
-        check_choice(value, name, SCHEDULES)
-    elif isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise InputError(f"{name} is {value!r}; it must be True or False")
-    elif isinstance(default, int):
-        check_count(value, name, 0 if name == "warmup" else 1)
-    elif isinstance(default, tuple):
-        for width in value:
-            check_count(width, name, 1)
-    elif isinstance(value, (int, float)) and not value >= 0:
-        raise InputError(f"{name} is {value}; it must be a number of at least 0")

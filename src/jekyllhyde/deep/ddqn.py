@@ -7,29 +7,24 @@ number of episodes e.
 """
 
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep import replay
+from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     Critic,
     Settings,
     State,
     decreasing,
     draw_action,
-    embedded,
     learn_double_dqn,
-    start,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Space, encode, fixed_embedding, noisy_greedy, static
-from jekyllhyde.deep.replay import Samples, Transition
-from jekyllhyde.deep.rnd import RND
+from jekyllhyde.deep.networks import Space, embed, encode, noisy_greedy, static
 
 
 class Config(Settings):
@@ -53,9 +48,9 @@ CONFIGS = {
     "paper": Config(
         schedule="paper",
         epsilon_1=100.0,
-        clip=inf,
+        clip=jnp.inf,
         adam_eps=1e-8,
-        bonus=RND(clip=inf, adam_eps=1e-8),
+        bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
     # as wide as Jekyll; 30-10 with a step of 0.01 learns little on Four Rooms
     "recommended": Config(eta_c=1e-3, hidden=(64, 64)),
@@ -67,30 +62,30 @@ class Networks(eqx.Module):
     networks have their own).
     """
 
-    features: Array | None
+    features: jax.Array | None
     q: Critic
     bonus: Any  # the bonus's state, where there is one
 
 
-def init(key: Array, config: Config, space: Space) -> State:
+def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    space = embedded(space, config.trained_embedding)
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
+    space, features = embed(features_key, space, config.trained_embedding)
     networks = Networks(
-        features=fixed_embedding(features_key, space),
+        features=features,
         q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
         bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
     )
-    return start(key, networks, replay.empty(config.capacity, space.example()))
+    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
     return draw_action(state, noisy_greedy(q, decreasing(config, state.episodes)))
 
 
-def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
@@ -99,7 +94,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of q, and of the bonus where there is one."""
     reward, bonus = samples.reward, networks.bonus
     if config.with_bonus:
@@ -107,12 +102,13 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * samples.discount
-    rates = (config.eta_c, config.tau)
-    q = learn_double_dqn(networks.q, samples, reward, discount, rates, config)
+    q = learn_double_dqn(networks.q, samples, reward, discount, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)
 
 
-def tables(networks: Networks, config: Config, observations: Array) -> tuple[Array, Array]:
+def tables(
+    networks: Networks, config: Config, observations: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """The greedy policy pi [S, A] and q [S, A] in all `observations`."""
     q = networks.q.online.network(encode(networks.features, observations))
     return jax.nn.one_hot(jnp.argmax(q, -1), q.shape[-1]), q

@@ -16,8 +16,6 @@ over the non-terminal states.
                      last evaluation
 """
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
@@ -74,16 +72,15 @@ def batch_share(result: TrainResult) -> Curve:
     """
     if result.agent != "jekyll_hyde":
         return terminal_share(result)
-    recent, hyde = (
-        terminal_share(result),
-        _ratio(_terminal(result)[..., 1], result.arrivals[:, :, 1].sum(-1)),
-    )
+    recent = terminal_share(result)
     if result.config.fifo:
         ends, steps = (
             np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step)
         )
         recent = ends / steps
-    return np.where(np.isnan(hyde), recent, (recent + hyde) / 2)
+    count = result.arrivals[:, :, 1].sum(-1)  # of Hyde's transitions
+    hyde = _terminal(result)[..., 1] / np.maximum(count, 1)
+    return np.where(count > 0, (recent + hyde) / 2, recent)
 
 
 def _terminal(result: TrainResult) -> Curve:
@@ -91,11 +88,6 @@ def _terminal(result: TrainResult) -> Curve:
     return result.arrivals[..., result.mdp.is_terminal].sum(-1).astype(np.float64)
 
 
-def _ratio(part: Curve, whole: NDArray[Any]) -> Curve:
-    # `part` / `whole`, NaN where there is nothing.
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-
-
-def _live(result: TrainResult, values: NDArray[Any]) -> Curve:
+def _live(result: TrainResult, values: np.ndarray) -> Curve:
     # `values` [seeds, E, S, ...] without the terminal states.
     return values[:, :, ~result.mdp.is_terminal].astype(np.float64)

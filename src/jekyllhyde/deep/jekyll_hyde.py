@@ -16,20 +16,17 @@ The actor's update is a rule of `actor_rules`; the paper's is `paper`, and other
 one who explores is a record too: `Hyde` is the paper's.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import replace
-from math import inf
+from functools import partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
-from jekyllhyde.deep import replay
-from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
+from jekyllhyde.deep import actor_rules, replay
+from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
@@ -38,24 +35,19 @@ from jekyllhyde.deep.learning import (
     actor_critic_tables,
     decreasing,
     draw_action,
-    embedded,
     learn_critics,
     learn_double_dqn,
-    learn_if,
     smallest,
-    start,
 )
 from jekyllhyde.deep.networks import (
     Learner,
     Space,
+    embed,
     encode,
-    fixed_embedding,
     mean,
     noisy_greedy,
     static,
 )
-from jekyllhyde.deep.replay import Samples, Transition, prepare
-from jekyllhyde.deep.rnd import RND
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -65,15 +57,15 @@ class Explorer(eqx.Module):
     """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
 
     @abstractmethod
-    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> Any:
+    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> Any:
         """Its state before the first step."""
 
     @abstractmethod
-    def logits(self, state: Any, config: Config, x: Array) -> Array:
+    def logits(self, state: Any, config: "Config", x: jax.Array) -> jax.Array:
         """The logits [A] with which it acts in x."""
 
     @abstractmethod
-    def learn(self, state: Any, config: Config, samples: Samples) -> Any:
+    def learn(self, state: Any, config: "Config", samples: replay.Samples) -> Any:
         """Its state after one update on a batch."""
 
 
@@ -86,24 +78,21 @@ class HydeState(eqx.Module):
 
 @EXPLORERS.register
 class Hyde(Explorer):
-    """Double DQN on the bonus."""
+    """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
 
-    def init(self, keys: tuple[Array, Array], config: Config, space: Space) -> HydeState:
-        """Hyde's network, and the bonus."""
-        q_key, bonus_key = keys
-        q = space.network(q_key, config.hidden_hyde, xavier=config.hyde_xavier)
-        return HydeState(Critic.of(q), config.bonus.init(bonus_key, space))
+    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> HydeState:
+        q = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
+        return HydeState(Critic.of(q), config.bonus.init(keys[1], space))
 
-    def logits(self, state: HydeState, config: Config, x: Array) -> Array:
-        """The greedy action, or a uniform one with probability `hyde_noise`."""
+    def logits(self, state: HydeState, config: "Config", x: jax.Array) -> jax.Array:
         return noisy_greedy(state.q.online.network(x), config.hyde_noise)
 
-    def learn(self, state: HydeState, config: Config, samples: Samples) -> HydeState:
-        """A step of q~ towards the bonus and what follows, and of the bonus."""
+    def learn(self, state: HydeState, config: "Config", samples: replay.Samples) -> HydeState:
         reward, bonus = config.bonus.of(state.bonus, samples)
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-        rates = (config.eta_hyde, config.tau_hyde)
-        q = learn_double_dqn(state.q, samples, reward, discount, rates, config)
+        q = learn_double_dqn(
+            state.q, samples, reward, discount, config.eta_hyde, config.tau_hyde, config
+        )
         return HydeState(q, config.bonus.learn(bonus, samples))
 
 
@@ -119,7 +108,7 @@ class Config(Settings):
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
-    actor_rule: str | Rule = static("published")
+    actor_rule: str | actor_rules.Rule = static("published")
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
@@ -145,9 +134,9 @@ CONFIGS = {
         tau=1.0,
         warmup=0,
         hyde_terminates=True,
-        clip=inf,
+        clip=jnp.inf,
         adam_eps=1e-8,
-        bonus=RND(clip=inf, adam_eps=1e-8),
+        bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
     # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
     # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
@@ -172,21 +161,21 @@ class Networks(ActorCritic):
     explorer: Any
 
 
-def init(key: Array, config: Config, space: Space) -> State:
+def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    space = embedded(space, config.trained_embedding)
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
+    space, features = embed(features_key, space, config.trained_embedding)
     networks = Networks(
-        features=fixed_embedding(features_key, space),
+        features=features,
         actor=Learner.of(space.network(actor_key, config.hidden)),
         critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
         explorer=config.explorer.init((keys[0], keys[1]), config, space),
     )
     recent = replay.empty(config.batch if config.fifo else config.capacity, space.example())
-    return start(key, networks, recent, replay.empty(config.capacity, space.example()))
+    return State(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
     """An action of the personality in control; uniform during the warm-up."""
     x = encode(state.networks.features, observation)
     hyde = config.explorer.logits(state.networks.explorer, config, x)
@@ -194,11 +183,10 @@ def act(state: State, config: Config, observation: Array) -> tuple[Array, State]
     return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
-    assert state.hyde is not None
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
@@ -208,10 +196,12 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     everyone = replay.add(state.everyone, transition)
     hyde = replay.add(state.hyde, transition, state.hyde_acts | warming)
     recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent_draws)
-    batch = replay.join(recent, replay.sample(hyde, hyde_draws))
-    learned = learn(state.networks, config, prepare(state.networks.features, *batch))
+    batch = jax.tree.map(
+        lambda *halves: jnp.concatenate(halves), recent, replay.sample(hyde, hyde_draws)
+    )
+    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
     return State(
-        networks=learn_if(t > config.warmup, learned, state.networks),
+        networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
@@ -221,7 +211,7 @@ def update(state: State, config: Config, transition: Transition, ended: Array) -
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of all networks, in Algorithm 4's order."""
     explorer = config.explorer.learn(networks.explorer, config, samples)
     goal = expected_sarsa(networks, config, samples)
@@ -232,19 +222,19 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     return replace(networks, actor=actor, critics=critics, explorer=explorer)
 
 
-def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> Array:
+def expected_sarsa(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
 
 
-def learn_actor(actor: Learner, config: Config, samples: Samples, q: Array) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: replay.Samples, q: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
-    rule = config.actor_rule
-    loss = ACTOR_RULES[rule] if isinstance(rule, str) else rule
+    name = config.actor_rule
+    rule = actor_rules.ACTOR_RULES[name] if isinstance(name, str) else name
     gradient = jax.grad(
-        lambda network: mean(loss(network(samples.x), q, config.temperature), samples.weight)
+        lambda network: mean(rule(network(samples.x), q, config.temperature), samples.weight)
     )(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
 

@@ -5,23 +5,21 @@ steps of action values.
     several critics  each q(s,a)  <-  the same goal; the smallest counts
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
-from typing import Any
+from functools import partial, reduce
+from typing import Any, Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep import replay
-from jekyllhyde.deep.bonus import Bonus
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, pick, static
-from jekyllhyde.deep.replay import Replay, Samples, Transition, prepare
-from jekyllhyde.deep.rnd import RND
+from jekyllhyde.deep.bonus import RND, Bonus
+from jekyllhyde.deep.networks import Learner, Network, blend, encode, mean, pick, static
+
+_zero = partial(jnp.zeros, (), jnp.int32)
+smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
 
 
 class Settings(eqx.Module):
@@ -42,61 +40,42 @@ class Settings(eqx.Module):
 class State(eqx.Module):
     """All of an agent: resuming from it is exact."""
 
+    key: jax.Array
     networks: Any
-    everyone: Replay  # all transitions
-    hyde: Replay | None  # Hyde's own, where there is a Hyde
-    key: Array
-    t: Array  # environment steps
-    episodes: Array
-    hyde_acts: Array
-
-    @property
-    def personality(self) -> Array:
-        """Who acts: 0 Jekyll, or the only personality; 1 Hyde."""
-        return self.hyde_acts.astype(jnp.int32)
+    everyone: replay.Replay  # all transitions
+    hyde: Any = None  # Hyde's own replay, where there is a Hyde
+    t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
+    episodes: jax.Array = eqx.field(default_factory=_zero)
+    hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
 
 
-def start(key: Array, networks: Any, everyone: Replay, hyde: Replay | None = None) -> State:
-    """An agent before its first step."""
-    zero = jnp.zeros((), jnp.int32)
-    return State(networks, everyone, hyde, key, zero, zero, jnp.asarray(False))
-
-
-def embedded(space: Space, trained_embedding: bool) -> Space:
-    """The space, told whether networks are to train embeddings of their own."""
-    return replace(space, n_embedded=space.n_states if trained_embedding else None)
-
-
-def draw_action(state: State, logits: Array) -> tuple[Array, State]:
+def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, State]:
     """An action drawn with the probabilities that `logits` [A] stand for."""
     key, draw_key = jax.random.split(state.key)
     return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
-
-
-def learn_if(ready: Array, learned: Any, networks: Any) -> Any:
-    """The networks that have `learned` where the agent is ready, else those it had."""
-    return jax.tree.map(lambda new, old: jnp.where(ready, new, old), learned, networks)
 
 
 def update_from_replay(
     learn: Callable[..., Any],
     state: State,
     config: Settings,
-    transition: Transition,
-    ended: Array,
-    is_ready: Callable[[State], Array],
+    transition: replay.Transition,
+    ended: jax.Array,
+    is_ready: Callable[[State], jax.Array],
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
     key, batch_key = jax.random.split(state.key)
     everyone = replay.add(state.everyone, transition)
-    drawn = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
-    learned = learn(state.networks, config, prepare(state.networks.features, *drawn))
-    episodes = state.episodes + ended
-    after = replace(state, everyone=everyone, key=key, t=state.t + 1, episodes=episodes)
-    return replace(after, networks=learn_if(is_ready(after), learned, state.networks))
+    batch = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
+    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
+    after = replace(
+        state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
+    )
+    networks = jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks)
+    return replace(after, networks=networks)
 
 
-def decreasing(config: Any, count: Array, begin: int = 0) -> Array:
+def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
     """Epsilon after `count` steps or episodes: epsilon_1 / count (`paper`), or a curve that begins
     at 1 and halves after epsilon_1 of them (`published`).
     """
@@ -106,23 +85,22 @@ def decreasing(config: Any, count: Array, begin: int = 0) -> Array:
 
 
 class Critic(eqx.Module):
-    """A network for q, and its target network."""
+    """A network for q, and its target network; the same before the first step (`of`)."""
 
     online: Learner
     target: Network
 
-    @staticmethod
-    def of(network: Network) -> Critic:
-        """A critic before its first step."""
-        return Critic(Learner.of(network), network)
+    @classmethod
+    def of(cls, network: Network) -> Self:
+        return cls(Learner.of(network), network)
 
 
 def regress(
-    learner: Learner, samples: Samples, goal: Array, rate: Any, config: Settings
-) -> tuple[Learner, Array]:
+    learner: Learner, samples: replay.Samples, goal: jax.Array, rate: Any, config: Settings
+) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
-    def loss(network: Network) -> tuple[Array, Array]:
+    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
         q = network(samples.x)
         return mean((pick(q, samples.action) - goal) ** 2, samples.weight), q
 
@@ -131,30 +109,30 @@ def regress(
 
 
 def learn_critics(
-    critics: tuple[Critic, ...], samples: Samples, goal: Array, config: Settings
-) -> tuple[tuple[Critic, ...], Array]:
+    critics: tuple[Critic, ...], samples: replay.Samples, goal: jax.Array, config: Settings
+) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
-    moved = tuple(
+    return tuple(
         Critic(online, blend(critic.target, online.network, config.tau))
         for critic, (online, _) in zip(critics, steps, strict=True)
-    )
-    return moved, smallest([q for _, q in steps])
+    ), smallest([q for _, q in steps])
 
 
 def learn_double_dqn(
-    critic: Critic, samples: Samples, reward: Array, discount: Any, rates: Any, config: Settings
+    critic: Critic,
+    samples: replay.Samples,
+    reward: jax.Array,
+    discount: Any,
+    eta: Any,
+    tau: Any,
+    config: Settings,
 ) -> Critic:
-    """One step of Double DQN on `reward` [N]; `rates` are those of q and of its target network."""
+    """One step of Double DQN on `reward` [N], with rates of q and of its target network."""
     greedy = jnp.argmax(critic.online.network(samples.x_next), -1)
     goal = reward + discount * pick(critic.target(samples.x_next), greedy)
-    online, _ = regress(critic.online, samples, goal, rates[0], config)
-    return Critic(online, blend(critic.target, online.network, rates[1]))
-
-
-def smallest(values: list[Array]) -> Array:
-    """The elementwise minimum."""
-    return reduce(jnp.minimum, values)
+    online, _ = regress(critic.online, samples, goal, eta, config)
+    return Critic(online, blend(critic.target, online.network, tau))
 
 
 class ActorCritic(eqx.Module):
@@ -162,17 +140,18 @@ class ActorCritic(eqx.Module):
     (None where networks have their own).
     """
 
-    features: Array | None
+    features: jax.Array | None
     actor: Learner
     critics: tuple[Critic, ...]
 
 
 def actor_critic_tables(
-    networks: ActorCritic, config: Settings, observations: Array
-) -> tuple[Array, Array]:
+    networks: ActorCritic, config: Settings, observations: jax.Array
+) -> tuple[jax.Array, jax.Array]:
     """The policy pi [S, A] and the smallest critic q [S, A] in all `observations`; pi's greedy
     action is what is evaluated.
     """
     x = encode(networks.features, observations)
-    q = smallest([critic.online.network(x) for critic in networks.critics])
-    return jax.nn.softmax(networks.actor.network(x)), q
+    return jax.nn.softmax(networks.actor.network(x)), smallest(
+        [critic.online.network(x) for critic in networks.critics]
+    )

@@ -6,17 +6,15 @@ embedding for each distinct position"), or through a table that belongs to a net
 with it (`published`).
 """
 
-from __future__ import annotations
-
 import math
+from dataclasses import replace
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
-from jax import Array
 
 EMBEDDING = 20
 
@@ -26,46 +24,16 @@ def static(default: Any) -> Any:
     return eqx.field(static=True, default=default)
 
 
-class Space(eqx.Module):
-    """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
-    None; states and actions are counted from `first_state` and `first_action`. Where networks train
-    their own embeddings, `n_embedded` is the number of indices.
-    """
-
-    n_states: int | None = eqx.field(static=True)
-    shape: tuple[int, ...] = eqx.field(static=True)
-    n_actions: int = eqx.field(static=True)
-    first_state: int = static(0)
-    first_action: int = static(0)
-    n_embedded: int | None = static(None)
-
-    @property
-    def width(self) -> int:
-        """The length of the vectors that reach a network's first layer."""
-        return math.prod(self.shape) if self.n_states is None else EMBEDDING
-
-    def example(self) -> Array:
-        """An observation of zeros, as networks take it."""
-        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
-
-    def network(self, key: Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
-        """A network with one output per action."""
-        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
-
-
 class Network(eqx.Module):
     """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer; `embedding` [S, D]
-    where it has its own.
+    where it has its own. Called with vectors [..., in], or with indices [...] where it embeds them.
     """
 
-    embedding: Array | None
-    weights: tuple[Array, ...]
-    biases: tuple[Array, ...]
+    embedding: jax.Array | None
+    weights: tuple[jax.Array, ...]
+    biases: tuple[jax.Array, ...]
 
-    def __call__(self, x: Array) -> Array:
-        """Outputs [..., out] for vectors [..., in], or for indices [...] where the network embeds
-        them.
-        """
+    def __call__(self, x: jax.Array) -> jax.Array:
         x = x if self.embedding is None else self.embedding[x]
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
         for w, b in hidden:
@@ -74,7 +42,7 @@ class Network(eqx.Module):
 
 
 def make_network(
-    key: Array, sizes: tuple[int, ...], n_embedded: int | None = None, xavier: bool = True
+    key: jax.Array, sizes: tuple[int, ...], n_embedded: int | None = None, xavier: bool = True
 ) -> Network:
     """A network with layers of `sizes`; weights Xavier-uniform with zero biases, or both uniform
     within 1/sqrt(fan in).
@@ -85,52 +53,74 @@ def make_network(
     draws = jnp.split(
         jax.random.uniform(weight_key, (sum(counts),), minval=-1.0), list(accumulate(counts))[:-1]
     )
-    weights, biases = [], []
-    for draw, (fan_in, fan_out) in zip(draws, pairwise(sizes), strict=True):
-        weight, bias = draw[fan_out:].reshape(fan_in, fan_out), draw[:fan_out]
-        weights.append(
-            weight * (math.sqrt(6.0 / (fan_in + fan_out)) if xavier else math.sqrt(1.0 / fan_in))
-        )
-        biases.append(bias * (0.0 if xavier else math.sqrt(1.0 / fan_in)))
-    embedding = (
-        None if n_embedded is None else jax.random.normal(embedding_key, (n_embedded, sizes[0]))
+    layers = list(zip(draws, pairwise(sizes), strict=True))
+    return Network(
+        None if n_embedded is None else jax.random.normal(embedding_key, (n_embedded, sizes[0])),
+        tuple(
+            draw[m:].reshape(n, m) * math.sqrt(6.0 / (n + m) if xavier else 1.0 / n)
+            for draw, (n, m) in layers
+        ),
+        tuple(draw[:m] * (0.0 if xavier else math.sqrt(1.0 / n)) for draw, (n, m) in layers),
     )
-    return Network(embedding, tuple(weights), tuple(biases))
 
 
-def fixed_embedding(key: Array, space: Space) -> Array | None:
-    """The random table [S, 20] that all networks share; None where observations are vectors, or
-    where networks embed indices themselves.
+class Space(eqx.Module):
+    """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
+    None; states and actions are counted from `first_state` and `first_action`. Where networks train
+    their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
     """
-    if space.n_states is None or space.n_embedded is not None:
-        return None
-    return jax.random.normal(key, (space.n_states, EMBEDDING))
+
+    n_states: int | None = eqx.field(static=True)
+    shape: tuple[int, ...] = eqx.field(static=True)
+    n_actions: int = eqx.field(static=True)
+    first_state: int = static(0)
+    first_action: int = static(0)
+    n_embedded: int | None = static(None)
+
+    @property
+    def width(self) -> int:  # of the vectors that reach a network's first layer
+        return math.prod(self.shape) if self.n_states is None else EMBEDDING
+
+    def example(self) -> jax.Array:  # an observation of zeros
+        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
+
+    def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
+        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
 
 
-def encode(features: Array | None, observation: Array) -> Array:
+def embed(key: jax.Array, space: Space, is_trained: bool) -> tuple[Space, jax.Array | None]:
+    """The space, told whether networks train embeddings of their own, and the random table [S, 20]
+    that they share otherwise; None where observations are vectors.
+    """
+    if is_trained or space.n_states is None:
+        return replace(space, n_embedded=space.n_states), None
+    return space, jax.random.normal(key, (space.n_states, EMBEDDING))
+
+
+def encode(features: jax.Array | None, observation: jax.Array) -> jax.Array:
     """What the networks are given: rows of the shared table, or the observation itself."""
     return observation if features is None else features[observation]
 
 
 class Learner(eqx.Module):
-    """What is trained, a network as a rule, and Adam's moments for it."""
+    """What is trained, a network as a rule, and Adam's moments for it; `of` makes one before its
+    first step, `descend` takes a step of size `rate` down `gradient`, whose norm is cut at `clip`.
+    """
 
     network: Any
     moments: Any
 
-    @staticmethod
-    def of(network: Any) -> Learner:
-        """A network before its first step."""
-        return Learner(network, optax.scale_by_adam().init(network))
+    @classmethod
+    def of(cls, network: Any) -> Self:
+        return cls(network, optax.scale_by_adam().init(network))
 
-    def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Learner:
-        """One Adam step of size `rate` down `gradient`, whose norm is cut at `clip`."""
+    def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Self:
         norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
-        gradient = jax.tree.map(
-            lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient
+        direction, moments = optax.scale_by_adam(eps=adam_eps).update(
+            jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient),
+            self.moments,
         )
-        direction, moments = optax.scale_by_adam(eps=adam_eps).update(gradient, self.moments)
-        return Learner(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
+        return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
 
 
 def blend(target: Any, online: Any, tau: Any) -> Any:
@@ -138,17 +128,17 @@ def blend(target: Any, online: Any, tau: Any) -> Any:
     return jax.tree.map(lambda slow, fast: slow + tau * (fast - slow), target, online)
 
 
-def mean(values: Array, weight: Array) -> Array:
+def mean(values: jax.Array, weight: jax.Array) -> jax.Array:
     """The mean of `values` [N] over the samples that are there (`weight` 1), 0 where none is."""
     return jnp.sum(weight * values) / jnp.maximum(jnp.sum(weight), 1.0)
 
 
-def pick(table: Array, action: Array) -> Array:
+def pick(table: jax.Array, action: jax.Array) -> jax.Array:
     """table[i, action[i]]."""
     return jnp.take_along_axis(table, action[:, None], axis=1)[:, 0]
 
 
-def noisy_greedy(q: Array, noise: Any) -> Array:
+def noisy_greedy(q: jax.Array, noise: Any) -> jax.Array:
     """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the
     share `noise`.
     """

@@ -8,7 +8,6 @@ is made.
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep.networks import encode
 
@@ -16,11 +15,11 @@ from jekyllhyde.deep.networks import encode
 class Transition(eqx.Module):
     """One transition, or a batch of them along the first axis."""
 
-    observation: Array
-    action: Array
-    reward: Array
-    following: Array
-    discount: Array
+    observation: jax.Array
+    action: jax.Array
+    reward: jax.Array
+    following: jax.Array
+    discount: jax.Array
 
 
 class Replay(eqx.Module):
@@ -29,16 +28,11 @@ class Replay(eqx.Module):
     """
 
     data: Transition
-    position: Array
-    size: Array
-
-    @property
-    def capacity(self) -> int:
-        """The number of transitions it can hold."""
-        return self.data.reward.shape[0]
+    position: jax.Array
+    size: jax.Array
 
 
-def empty(capacity: int, observation: Array) -> Replay:
+def empty(capacity: int, observation: jax.Array) -> Replay:
     """A replay for observations like `observation`."""
     zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
     example = Transition(observation, count, zero, observation, zero)
@@ -47,27 +41,26 @@ def empty(capacity: int, observation: Array) -> Replay:
     )
 
 
-def add(replay: Replay, transition: Transition, keep: Array | bool = True) -> Replay:
+def add(replay: Replay, transition: Transition, keep: jax.Array | bool = True) -> Replay:
     """Store `transition` in place of the oldest one; without `keep`, nothing changes (and nothing
     is copied).
     """
 
-    def write(ring: Array, value: Array) -> Array:
+    def write(ring: jax.Array, value: jax.Array) -> jax.Array:
         old = jax.lax.dynamic_index_in_dim(ring, replay.position, keepdims=False)
         return jax.lax.dynamic_update_index_in_dim(
             ring, jnp.where(keep, value, old), replay.position, 0
         )
 
-    kept = jnp.asarray(keep, jnp.int32)
-    position = (replay.position + kept) % replay.capacity
+    kept, capacity = jnp.asarray(keep, jnp.int32), len(replay.data.reward)
     return Replay(
         jax.tree.map(write, replay.data, transition),
-        position,
-        jnp.minimum(replay.size + kept, replay.capacity),
+        (replay.position + kept) % capacity,
+        jnp.minimum(replay.size + kept, capacity),
     )
 
 
-def sample(replay: Replay, uniform: Array) -> tuple[Transition, Array]:
+def sample(replay: Replay, uniform: jax.Array) -> tuple[Transition, jax.Array]:
     """A transition for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where
     there is none to draw.
     """
@@ -76,15 +69,9 @@ def sample(replay: Replay, uniform: Array) -> tuple[Transition, Array]:
     return jax.tree.map(lambda ring: ring[index], replay.data), weight
 
 
-def everything(replay: Replay) -> tuple[Transition, Array]:
+def everything(replay: Replay) -> tuple[Transition, jax.Array]:
     """All places of the ring, and their weights [capacity]: 0 where nothing is stored yet."""
-    return replay.data, (jnp.arange(replay.capacity) < replay.size).astype(jnp.float32)
-
-
-def join(*parts: tuple[Transition, Array]) -> tuple[Transition, Array]:
-    """Batches one after another."""
-    joined: tuple[Transition, Array] = jax.tree.map(lambda *xs: jnp.concatenate(xs), *parts)
-    return joined
+    return replay.data, (jnp.arange(len(replay.data.reward)) < replay.size).astype(jnp.float32)
 
 
 class Samples(Transition):
@@ -92,12 +79,12 @@ class Samples(Transition):
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn.
     """
 
-    x: Array
-    x_next: Array
-    weight: Array
+    x: jax.Array
+    x_next: jax.Array
+    weight: jax.Array
 
 
-def prepare(features: Array | None, batch: Transition, weight: Array) -> Samples:
+def prepare(features: jax.Array | None, batch: Transition, weight: jax.Array) -> Samples:
     """The batch with its observations encoded by the table `features`, which all networks share."""
     x, x_next = encode(features, batch.observation), encode(features, batch.following)
     return Samples(**vars(batch), x=x, x_next=x_next, weight=weight)

@@ -10,14 +10,13 @@ There are two critics, of which the smaller counts; the last line is there with 
 """
 
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.deep import replay
+from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
@@ -25,16 +24,12 @@ from jekyllhyde.deep.learning import (
     State,
     actor_critic_tables,
     draw_action,
-    embedded,
     learn_critics,
     regress,
     smallest,
-    start,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Learner, Network, Space, encode, fixed_embedding, mean, static
-from jekyllhyde.deep.replay import Samples, Transition
-from jekyllhyde.deep.rnd import RND
+from jekyllhyde.deep.networks import Learner, Network, Space, embed, encode, mean, static
 
 ENTROPY_SHARE = 0.98
 
@@ -56,7 +51,7 @@ CONFIGS = {
         bonus_terminates=False,
         bonus=RND(per_action=True, deep_target=True),
     ),
-    "paper": Config(clip=inf, adam_eps=1e-8, bonus=RND(clip=inf, adam_eps=1e-8)),
+    "paper": Config(clip=jnp.inf, adam_eps=1e-8, bonus=RND(clip=jnp.inf, adam_eps=1e-8)),
     "recommended": Config(eta=1e-3, eta_c=1e-3),  # with steps of 0.01 the policy gets worse again
 }
 
@@ -66,15 +61,15 @@ class Networks(ActorCritic):
 
     log_alpha: Learner
     bonus: Any  # its state
-    bonus_critic: Learner | None
+    bonus_critic: Any  # a learner
 
 
-def init(key: Array, config: Config, space: Space) -> State:
+def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    space = embedded(space, config.trained_embedding)
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
+    space, features = embed(features_key, space, config.trained_embedding)
     networks = Networks(
-        features=fixed_embedding(features_key, space),
+        features=features,
         actor=Learner.of(space.network(actor_key, config.hidden)),
         critics=tuple(Critic.of(space.network(k, config.hidden)) for k in critic_keys),
         log_alpha=Learner.of(jnp.zeros(())),
@@ -83,23 +78,23 @@ def init(key: Array, config: Config, space: Space) -> State:
             Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
         ),
     )
-    return start(key, networks, replay.empty(config.capacity, space.example()))
+    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: Array) -> tuple[Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
     """An action of the policy; uniform during the warm-up."""
     logits = state.networks.actor.network(encode(state.networks.features, observation))
     return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: Transition, ended: Array) -> State:
+def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, after the warm-up."""
     return update_from_replay(
         learn, state, config, transition, ended, lambda after: after.t > config.warmup
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
     """One update of critics, actor and temperature, and of the bonus where there is one."""
     critics, q = learn_critics(
         networks.critics, samples, soft_goal(networks, config, samples), config
@@ -108,35 +103,35 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         networks, q_bonus = learn_bonus(networks, config, samples)
         q = q + config.bonus_weight * q_bonus
     alpha = jnp.exp(networks.log_alpha.network)
-    highest = ENTROPY_SHARE * jnp.log(q.shape[-1])
 
-    def loss(network: Network) -> tuple[Array, Array]:
+    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
         log_pi = jax.nn.log_softmax(network(samples.x))
         pi = jnp.exp(log_pi)
-        objective = jnp.sum(pi * (alpha * log_pi - q), -1)
-        return mean(objective, samples.weight), -jnp.sum(pi * log_pi, -1)
+        objective = mean(jnp.sum(pi * (alpha * log_pi - q), -1), samples.weight)
+        return objective, -jnp.sum(pi * log_pi, -1)
 
     gradient, entropy = jax.grad(loss, has_aux=True)(networks.actor.network)
     actor = networks.actor.descend(gradient, config.eta, config.clip, config.adam_eps)
-    alpha_gradient = mean(entropy - highest, samples.weight)  # of log_alpha * (entropy - highest)
-    log_alpha = networks.log_alpha.descend(alpha_gradient, config.eta, inf, config.adam_eps)
+    # of log_alpha * (entropy - its goal)
+    alpha_gradient = mean(entropy - ENTROPY_SHARE * jnp.log(q.shape[-1]), samples.weight)
+    log_alpha = networks.log_alpha.descend(alpha_gradient, config.eta, jnp.inf, config.adam_eps)
     return replace(networks, critics=critics, actor=actor, log_alpha=log_alpha)
 
 
-def soft_goal(networks: Networks, config: Config, samples: Samples) -> Array:
+def soft_goal(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
     """The critics' goal [N]: soft expected SARSA."""
     log_pi = jax.nn.log_softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
-    alpha = jnp.exp(networks.log_alpha.network)
-    v = jnp.sum(jnp.exp(log_pi) * (q - alpha * log_pi), -1)
+    v = jnp.sum(jnp.exp(log_pi) * (q - jnp.exp(networks.log_alpha.network) * log_pi), -1)
     return samples.reward + config.gamma * samples.discount * v
 
 
-def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[Networks, Array]:
+def learn_bonus(
+    networks: Networks, config: Config, samples: replay.Samples
+) -> tuple[Networks, jax.Array]:
     """Expected SARSA on the bonus without a target network, and the bonus's own step; q_bonus
     [N, A] in the batch's states.
     """
-    assert networks.bonus_critic is not None
     novelty, bonus = config.bonus.of(networks.bonus, samples)
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     alive = samples.discount if config.bonus_terminates else 1.0

@@ -2,36 +2,19 @@
 and the way back into an episode that was under way.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 
 from jekyllhyde.deep.networks import Space
-from jekyllhyde.envs import register
 from jekyllhyde.errors import InputError
 
 Env = gym.Env[Any, Any]
-
-
-def open_environment(env: Env | str | None) -> Env | None:
-    """The environment, made where its id is given."""
-    if isinstance(env, str):
-        register()
-        try:
-            return gym.make(env)
-        except gym.error.Error as error:
-            raise InputError(f"env is {env!r}; Gymnasium cannot make it ({error})") from None
-    if env is None or isinstance(env, gym.Env):
-        return env
-    raise InputError(f"env is {env!r}; it must be a Gymnasium environment or the id of one")
 
 
 def space_of(env: Env) -> Space:
@@ -42,14 +25,12 @@ def space_of(env: Env) -> Space:
     n_actions, first_action = int(actions.n), int(actions.start)
     if isinstance(observations, Discrete):
         return Space(int(observations.n), (), n_actions, int(observations.start), first_action)
-    if not isinstance(observations, Box):
-        raise InputError(
-            f"env has the observation space {observations}; it must be Discrete or Box"
-        )
-    return Space(None, observations.shape, n_actions, 0, first_action)
+    if isinstance(observations, Box):
+        return Space(None, observations.shape, n_actions, 0, first_action)
+    raise InputError(f"env has the observation space {observations}; it must be Discrete or Box")
 
 
-def read(space: Space, observation: Any) -> NDArray[Any]:
+def read(space: Space, observation: Any) -> np.ndarray:
     """An observation, or a batch of them, as networks take it: indices from 0, or vectors."""
     if space.n_states is None:
         array = np.asarray(observation, np.float32)
@@ -73,7 +54,8 @@ class Episode:
     """An episode under way.
 
     random_state : of the environment's generator before its reset; None where the agent's seed was
-    given to it.  observation : the newest, as networks take it.
+    given to it.  observation : the newest, as networks take it. `resume` brings a fresh environment
+    to where the episode stands; where it does not come back, a new episode begins.
     """
 
     random_state: Any
@@ -82,10 +64,7 @@ class Episode:
     actions: list[int] = field(default_factory=list)
     total: float = 0.0
 
-    def resume(self, env: Env, space: Space, seed: int) -> Episode:
-        """Bring a fresh environment to where the episode stands; where it does not come back, a new
-        episode begins.
-        """
+    def resume(self, env: Env, space: Space, seed: int) -> "Episode":
         if self.random_state is not None:
             env.unwrapped.np_random.bit_generator.state = self.random_state
         observation, _ = env.reset(seed=seed if self.random_state is None else None)
@@ -93,9 +72,9 @@ class Episode:
             observation, _, terminated, truncated, _ = env.step(action + space.first_action)
             if terminated or truncated:
                 break
-        if np.array_equal(read(space, observation), self.observation):
-            self.observation = read(space, observation)
-            return self
+        newest = read(space, observation)
+        if np.array_equal(newest, self.observation):
+            return replace(self, observation=newest)
         warnings.warn(
             "the environment did not come back to where the agent was saved; a new episode begins",
             stacklevel=3,

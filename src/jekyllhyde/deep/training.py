@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.deep.cache import keep_compiled
 from jekyllhyde.deep.configurations import configure
-from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, run_all
+from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, keep_compiled, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
 from jekyllhyde.errors import InputError, check_choice, check_count
 from jekyllhyde.mdp.domains import Domain, find_domain
@@ -30,6 +29,9 @@ class TrainResult:
     expected score of the greedy policy; optimum the best score; step [seeds, E] environment steps;
     pi, q [seeds, E, S, A] Jekyll's policy and critic; arrivals [seeds, E, 2, S] entries into each
     state by Jekyll and by Hyde; networks: the final ones, first axis seeds.
+
+    diverged [seeds]: which runs met a number that is not finite; their scores count like any other.
+    solved(within) [seeds, E]: where the exact score is within `within` of the optimum.
     """
 
     episode: NDArray[np.int64]
@@ -49,7 +51,6 @@ class TrainResult:
 
     @property
     def diverged(self) -> NDArray[np.bool_]:
-        """Which runs [seeds] met a number that is not finite; their scores count like any other."""
         return np.array(
             [
                 not (np.isfinite(pi).all() and np.isfinite(q).all())
@@ -58,7 +59,6 @@ class TrainResult:
         )
 
     def solved(self, within: float = 0.5) -> NDArray[np.bool_]:
-        """Where [seeds, E] the exact score is within `within` of the optimum."""
         return self.exact_score >= self.optimum - within
 
 
@@ -151,11 +151,20 @@ def make_case(
     **domain: Any,
 ) -> Case:
     """The case that `train` makes of the same arguments; gamma is the problem's own by default."""
-    mdp, default_horizon = _problem(env, domain)
+    if not isinstance(env, FiniteMDP):
+        record = find_domain(env)
+        mdp, limit = record(**domain), record.horizon
+    elif domain:
+        raise InputError(
+            f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
+            "domain"
+        )
+    else:
+        mdp, limit = env, Domain.horizon
     settings = {"gamma": mdp.gamma, **(hyperparameters or {})}
     return Case(
         mdp,
-        check_count(default_horizon if horizon is None else horizon, "horizon", 1),
+        check_count(limit if horizon is None else horizon, "horizon", 1),
         configure(agent, config, level=domain.get("level", 1), **settings),
     )
 
@@ -163,8 +172,9 @@ def make_case(
 class Batch:
     """Several cases with one agent, each on the same seeds, trained in one compiled call.
 
-    Problems may differ in their numbers, not in their shape, and settings in theirs. `compile` is
-    apart from `run`, so that several batches can be compiled beside each other.
+    Problems may differ in their numbers, not in their shape, and settings in theirs. `run` trains
+    and returns one result per case; `compile` is apart from it, so that several batches can be
+    compiled beside each other.
     """
 
     def __init__(
@@ -211,7 +221,6 @@ class Batch:
         self.inputs: Inputs = jax.device_put(inputs, self.device)
 
     def compile(self) -> Programs:
-        """The compiled loop."""
         keep_compiled()
         with jax.default_device(self.device):
             return compile_loop(self.inputs, self.agent, self.n_evaluations, self.every)
@@ -219,7 +228,6 @@ class Batch:
     def run(
         self, programs: Programs | None = None, progress: Progress | None = None
     ) -> list[TrainResult]:
-        """Train, and return one result per case."""
         programs = programs or self.compile()
         with jax.default_device(self.device):
             parts = jax.tree.map(
@@ -253,24 +261,10 @@ class Batch:
         )
 
 
-def _problem(env: str | FiniteMDP, domain: Mapping[str, Any]) -> tuple[FiniteMDP, int]:
-    # The model, and the steps after which an episode is cut by default.
-    if isinstance(env, FiniteMDP):
-        if domain:
-            raise InputError(
-                f"{', '.join(domain)} given beside a finite MDP; such options go with the name of "
-                "a domain"
-            )
-        return env, Domain.horizon
-    record = find_domain(env)
-    return record(**domain), record.horizon
-
-
 def find_device(name: str | None) -> Any:
     """The device of that name, or JAX's first one."""
-    if name is None:
-        return jax.devices()[0]
-    check_choice(name, "device", ("cpu", "gpu"))
+    if name is not None:
+        check_choice(name, "device", ("cpu", "gpu"))
     try:
         return jax.devices(name)[0]
     except RuntimeError:

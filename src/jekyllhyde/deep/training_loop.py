@@ -3,23 +3,23 @@
 All runs of a batch advance together, one environment step each, until every one has had its
 episodes. After every `every`-th episode a run records the agent's policy and critic in all states:
 exact and sampled scores, and everything else that one may ask (entropy, gaps, critic error), come
-from those.
+from those. What is compiled is kept on disk between processes.
 """
 
+import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.deep.configurations import ALGORITHMS, Algorithm
-from jekyllhyde.deep.networks import Space
-from jekyllhyde.deep.replay import Transition
+from jekyllhyde.deep import networks, replay
+from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
 
 EVALUATION_EPISODES = 10
@@ -32,7 +32,7 @@ class Inputs(NamedTuple):
     """
 
     models: Model
-    keys: Array
+    keys: jax.Array
     configs: Any
 
 
@@ -43,10 +43,10 @@ class Records(NamedTuple):
     personality has entered each state.
     """
 
-    pi: Array
-    q: Array
-    step: Array
-    arrivals: Array
+    pi: jax.Array
+    q: jax.Array
+    step: jax.Array
+    arrivals: jax.Array
 
 
 class Carry(NamedTuple):
@@ -56,8 +56,8 @@ class Carry(NamedTuple):
 
     agent: Any
     env: EnvState
-    key: Array
-    arrivals: Array
+    key: jax.Array
+    arrivals: jax.Array
     records: Records
     final: Any
 
@@ -74,11 +74,27 @@ class Programs(NamedTuple):
     score: Any
 
 
+def keep_compiled() -> Any:
+    """Keep what JAX compiles in `$XDG_CACHE_HOME/jekyllhyde/jax`, by default under `~/.cache`, and
+    say where; not where that is impossible, nor where JAX has been told otherwise.
+    """
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None:
+        # there may be no home, or one that cannot be written
+        with contextlib.suppress(OSError, RuntimeError):
+            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+            folder = Path(home, "jekyllhyde", "jax")
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                config.update("jax_compilation_cache_dir", str(folder))
+    return config.jax_compilation_cache_dir
+
+
 def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> Programs:
     """Compile the loop for `inputs`, or for one run of them on a CPU; also from a thread of its
     own, beside others.
     """
-    first = _take(inputs, _groups(inputs)[0])
+    first: Inputs = jax.tree.map(lambda leaf: leaf[_groups(inputs)[0]], inputs)
     start = _start.lower(*first, agent, n_evaluations).compile()
     carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), *first)
     run = _run.lower(first.models, carry, first.configs, jnp.int32(0), agent, every).compile()
@@ -92,7 +108,7 @@ def run_all(
     n_evaluations: int,
     every: int,
     progress: Progress | None = None,
-) -> tuple[Records, Array, Array, Any]:
+) -> tuple[Records, jax.Array, jax.Array, Any]:
     """The records, exact and sampled scores [runs, E] and final networks of all runs, first axis
     runs.
 
@@ -104,7 +120,7 @@ def run_all(
     ends = [n_evaluations * every * i // n_segments for i in range(n_segments + 1)]
 
     def run_group(runs: slice) -> tuple[Records, Any]:
-        own = _take(inputs, runs)
+        own: Inputs = jax.tree.map(lambda leaf: leaf[runs], inputs)
         carry = programs.start(*own)
         for before, until in pairwise(ends):
             carry = programs.run(own.models, carry, own.configs, jnp.int32(until))
@@ -126,111 +142,93 @@ def _groups(inputs: Inputs) -> list[slice]:
     return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
 
 
-def _take(inputs: Inputs, runs: slice) -> Inputs:
-    taken: Inputs = jax.tree.map(lambda leaf: leaf[runs], inputs)
-    return taken
-
-
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
-def _start(models: Model, keys: Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
-    def start_run(model: Model, key: Array, config: Any) -> Carry:
+def _start(models: Model, keys: jax.Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
+    def start_run(model: Model, key: jax.Array, config: Any) -> Carry:
         S, A = model.n_states, model.n_actions
-        space = Space(S, (), A)
         agent_key, reset_key, key = jax.random.split(key, 3)
-        state = ALGORITHMS[agent].init(agent_key, config, space)
+        state = ALGORITHMS[agent].init(agent_key, config, networks.Space(S, (), A))
         records = Records(
             pi=jnp.zeros((n_evaluations, S, A)),
             q=jnp.zeros((n_evaluations, S, A)),
             step=jnp.zeros(n_evaluations, jnp.int32),
             arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
         )
-        return Carry(
-            state,
-            reset(model, reset_key),
-            key,
-            jnp.zeros((2, S), jnp.int32),
-            records,
-            state.networks,
-        )
+        env, arrivals = reset(model, reset_key), jnp.zeros((2, S), jnp.int32)
+        return Carry(state, env, key, arrivals, records, state.networks)
 
     return jax.vmap(start_run)(models, keys, configs)
 
 
 @partial(jax.jit, static_argnames=("agent", "every"), donate_argnames="carry")
-def _run(models: Model, carry: Carry, configs: Any, until: Array, agent: str, every: int) -> Carry:
+def _run(
+    models: Model, carry: Carry, configs: Any, until: jax.Array, agent: str, every: int
+) -> Carry:
     # Advance all runs until each has had `until` episodes.
 
     def body(carry: Carry) -> Carry:
         carry, ended = jax.vmap(partial(_step, ALGORITHMS[agent]))(models, carry, configs)
         due = ended & (carry.agent.episodes % every == 0)
+        index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         # the condition is on the batch as a whole, and nothing large goes through it: the steps
         # between cost nothing
-        record = partial(_record, ALGORITHMS[agent], carry.agent.networks, configs)
-        progress = (carry.agent.t, carry.arrivals)
-        index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         records, final = jax.lax.cond(
             jnp.any(due),
-            record,
-            lambda records, final, *_: (records, final),
+            partial(_record, ALGORITHMS[agent], configs, carry, index),
+            lambda *kept: kept,
             carry.records,
             carry.final,
-            index,
-            *progress,
         )
         return carry._replace(records=records, final=final)
 
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
 
-def _step(algorithm: Algorithm, model: Model, carry: Carry, config: Any) -> tuple[Carry, Array]:
+def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carry, jax.Array]:
     # One environment step of one run, and the update after it.
     key, step_key, reset_key = jax.random.split(carry.key, 3)
     action, state = algorithm.act(carry.agent, config, carry.env.s)
     after, outcome = step(model, carry.env, action, step_key)
     ended = outcome.terminated | outcome.truncated
     discount = 1.0 - outcome.terminated.astype(jnp.float32)
-    arrivals = carry.arrivals.at[state.personality, after.s].add(1)
+    arrivals = carry.arrivals.at[state.hyde_acts.astype(jnp.int32), after.s].add(1)
+    env = jax.tree.map(partial(jnp.where, ended), reset(model, reset_key), after)
     state = algorithm.update(
-        state, config, Transition(carry.env.s, action, outcome.reward, after.s, discount), ended
-    )
-    env: EnvState = jax.tree.map(
-        lambda new, old: jnp.where(ended, new, old), reset(model, reset_key), after
+        state,
+        config,
+        replay.Transition(carry.env.s, action, outcome.reward, after.s, discount),
+        ended,
     )
     return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
 
 
 def _record(
-    algorithm: Algorithm,
-    networks: Any,
-    configs: Any,
-    records: Records,
-    final: Any,
-    index: Array,
-    t: Array,
-    arrivals: Array,
+    algorithm: Any, configs: Any, carry: Carry, index: jax.Array, records: Records, final: Any
 ) -> tuple[Records, Any]:
     # Write each run's record at its `index`; one that is out of range, as between evaluations,
-    # writes nothing.
-    n_runs, n_evaluations = records.step.shape
-    pi, q = jax.vmap(
-        lambda n, config: algorithm.tables(n, config, jnp.arange(records.pi.shape[2]))
-    )(networks, configs)
-    values, runs, last = Records(pi, q, t, arrivals), jnp.arange(n_runs), index == n_evaluations - 1
-
-    def keep_last(new: Array, old: Array) -> Array:
-        return jnp.where(last.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-    written = jax.tree.map(
-        lambda record, value: record.at[runs, index].set(value, mode="drop"), records, values
+    # writes nothing. The last one comes with the final networks.
+    n_runs, n_evaluations, n_states, _ = records.pi.shape
+    latest, is_last = carry.agent.networks, index == n_evaluations - 1
+    pi, q = jax.vmap(lambda n, config: algorithm.tables(n, config, jnp.arange(n_states)))(
+        latest, configs
     )
-    return written, jax.tree.map(keep_last, networks, final)
+    written = jax.tree.map(
+        lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
+        records,
+        Records(pi, q, carry.agent.t, carry.arrivals),
+    )
+    return written, jax.tree.map(
+        lambda new, old: jnp.where(is_last.reshape(-1, *[1] * (new.ndim - 1)), new, old),
+        latest,
+        final,
+    )
 
 
 @jax.jit
-def _scores(models: Model, pi: Array, keys: Array) -> tuple[Array, Array]:
+def _scores(models: Model, pi: jax.Array, keys: jax.Array) -> tuple[jax.Array, jax.Array]:
     # Exact and sampled scores [runs, E] of the greedy policies of `pi` [runs, E, S, A].
 
-    def score_run(model: Model, actions: Array, key: Array) -> tuple[Array, Array]:
+    def score_run(model: Model, actions: jax.Array, key: jax.Array) -> tuple[jax.Array, jax.Array]:
         # 1 tells this stream from the training's, which splits the run's key
         streams = jax.random.split(
             jax.random.fold_in(key, 1), (actions.shape[0], EVALUATION_EPISODES)
