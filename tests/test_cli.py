@@ -575,7 +575,9 @@ def test_the_table_of_plan_fits_80_columns(
 def test_figure_writes_picture_numbers_and_verdicts(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    status, out, _ = run(capsys, "figure", "5a", "--out", str(tmp_path), "--json")
+    status, out, _ = run(
+        capsys, "figure", "5a", "--store", str(tmp_path / "store"), "--out", str(tmp_path), "--json"
+    )
     assert status == 0
     assert set(json.loads(out)) == {"5a"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [

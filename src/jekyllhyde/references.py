@@ -5,12 +5,12 @@ another cell and another class.
 """
 
 import hashlib
-import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from jekyllhyde.errors import InputError
@@ -115,11 +115,9 @@ def _digest_for(key: str, match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=64)
 def _module(file: str, digest: str) -> Any:
-    name = f"_own_{digest}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses and the like look for it
-    spec.loader.exec_module(module)
+    # From the source itself: compiled modules on disk do not see an edit within the same second.
+    module = ModuleType(f"_own_{digest}")
+    module.__file__ = file
+    sys.modules[module.__name__] = module  # where dataclasses and the like look for it
+    exec(compile(Path(file).read_bytes(), file, "exec"), vars(module))
     return module
