@@ -580,7 +580,7 @@ def test_figure_writes_picture_numbers_and_verdicts(
     )
     assert status == 0
     assert set(json.loads(out)) == {"5a"}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert sorted(path.name for path in tmp_path.glob("5a.*")) == [
         "5a.claims.json",
         "5a.csv",
         "5a.pdf",
