@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from jekyllhyde.errors import InputError, check_choice
 
@@ -47,6 +46,8 @@ def summarize(samples: Floats, statistic: str, draws: int = DRAWS, rng: Rng = No
     lies between two order statistics, since the number of runs below the true decile is binomial(n,
     0.1), whatever the distribution.
     """
+    from scipy import stats  # half a second that few need
+
     if statistic != "decile":
         return bootstrap(samples, statistic, draws=draws, rng=rng)
     n, ordered = len(samples), np.sort(samples, axis=0)
@@ -160,6 +161,8 @@ def probability_of_improvement(
 
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
+    from scipy import stats  # half a second that few need
+
     n, k = len(np.asarray(flags)), int(np.sum(flags))
     lo = 0.0 if k == 0 else stats.beta.ppf(LEVELS[0], k, n - k + 1)
     hi = 1.0 if k == n else stats.beta.ppf(LEVELS[1], k + 1, n - k)
@@ -196,6 +199,8 @@ class KaplanMeier:
         """The mean of min(time, cap), the area under the curve up to the cap, with a normal
         interval from Greenwood's variance.
         """
+        from scipy import stats  # half a second that few need
+
         inside = self.times < cap
         edges = np.concatenate([[0.0], self.times[inside], [cap]])
         areas = np.diff(edges) * np.concatenate([[1.0], self.survival[inside]])
@@ -211,6 +216,8 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
     A run that is lost at the very time of an arrival was still at risk. The interval is Greenwood's
     on the scale log(-log S), which stays within [0, 1].
     """
+    from scipy import stats  # half a second that few need
+
     when, arrived = np.asarray(times, dtype=np.float64), np.asarray(observed, dtype=bool)
     if when.ndim != 1 or when.shape != arrived.shape or not len(when):
         raise InputError(
