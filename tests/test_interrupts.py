@@ -40,31 +40,42 @@ def grid(side):
 """
 # what is prepared before the interrupt may come, and what it must end
 WORK = {
-    "plan": ("mdp = jh.garnet(200, goal=3)", "plan(mdp, updates=10**8)"),
-    "many actions": ("mdp = wide(20_000)", "plan(mdp, updates=10**6, parametrization='direct')"),
-    "batch": ("mdps = [jh.garnet(100, goal=g) for g in range(1, 9)]", "plan(mdps, updates=10**8)"),
+    "plan": ("mdp = jh.garnet(200, goal=3); plan(mdp, updates=1)", "plan(mdp, updates=10**8)"),
+    "many actions": (
+        "mdp = wide(20_000); plan(mdp, updates=1, parametrization='direct')",
+        "plan(mdp, updates=10**6, parametrization='direct')",
+    ),
+    "batch": (
+        "mdps = [jh.garnet(100, goal=g) for g in range(1, 9)]; plan(mdps, updates=1)",
+        "plan(mdps, updates=10**8)",
+    ),
     "compiled on request": (
         "mdp = jh.garnet(3000, goal=3); plan(jh.chain(5), updates=1)",
         "plan(mdp, engine='compiled', updates=10**6)",
     ),
     "learn": (
-        "mdp, agent = jh.garnet(100, goal=3), jh.TabularJekyllHyde(capacity=1000)",
+        "mdp, agent = jh.garnet(100, goal=3), jh.TabularJekyllHyde(capacity=1000); "
+        "jh.learn(mdp, agent, trajectories=1)",
         "jh.learn(mdp, agent, trajectories=10**9)",
     ),
     "learn, a large batch": (
-        "mdp, agent = jh.chain(9), jh.TabularJekyllHyde(capacity=1000, batch=10**9)",
+        "mdp, agent = jh.chain(9), jh.TabularJekyllHyde(capacity=1000, batch=10**9); "
+        "jh.learn(mdp, jh.TabularJekyllHyde(capacity=1000), trajectories=1)",
         "jh.learn(mdp, agent, trajectories=10**9)",
     ),
     "learn, a model solved at every step": (
-        "mdp, agent = jh.garnet(250, goal=3), jh.TabularOnPolicy(critic='mle')",
+        "mdp, agent = jh.garnet(250, goal=3), jh.TabularOnPolicy(critic='mle'); "
+        "jh.learn(mdp, agent, trajectories=1, horizon=5)",
         "jh.learn(mdp, agent, trajectories=10**6)",
     ),
     "learn, huge steps of the direct policy": (
-        "mdp, agent = jh.chain(9), jh.TabularOnPolicy(parametrization='direct', eta=1e30)",
+        "mdp, agent = jh.chain(9), jh.TabularOnPolicy(parametrization='direct', eta=1e30); "
+        "jh.learn(mdp, agent, trajectories=1)",
         "jh.learn(mdp, agent, trajectories=10**9)",
     ),
     "goal search": ("jh.garnet(20)", "jh.garnet(6000)"),
     "iterative": (
+        "small = jh.garnet(300, goal=3); small.evaluate(small.uniform_policy(), solver='iterative'); "
         "mdp = jh.garnet(300_000, 4, 5, gamma=1 - 1e-9, goal=3); pi = mdp.uniform_policy()",
         "[mdp.evaluate(pi, solver='iterative') for _ in range(1000)]",
     ),
@@ -73,6 +84,7 @@ WORK = {
         "mdp.evaluate(pi, solver='sparse_lu')",
     ),
     "optimum": (
+        "jh.garnet(50, goal=3).optimal('value_iteration'); "
         "mdp = jh.garnet(200_000, 4, 5, gamma=1 - 1e-6, goal=3)",
         "mdp.optimal('value_iteration')",
     ),

@@ -6,6 +6,7 @@ that cut [0, 1] uniformly. The episode starts in state 0 and ends on entering th
 of 1. With f as the goal, let v_f be the optimal value of state 0. The goal is the f with the
 smallest v_f (`paper`), or the smallest above gamma^50 (`published`), which drops goals that cannot
 be reached.
+J_low is the uniform policy's return.
 """
 
 import numpy as np
@@ -43,8 +44,6 @@ def garnet(
     seed : which random MDP.
     convention : published (as the figures were made) or paper (the text, literally).
     goal : the goal state, instead of a search, whose cost grows as n_states squared.
-
-    J_low is the uniform policy's return.
     """
     n = check_count(n_states, "n_states", 2)
     check_choice(convention, "convention", CONVENTIONS)

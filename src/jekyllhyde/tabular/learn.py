@@ -1,9 +1,8 @@
 """`learn`: an agent on a known MDP, many independent runs on all cores, with exact evaluation.
 
 Every run has its own random stream, drawn from (seed, run) alone, so results do not depend on
-threads or order. A run goes through the compiled loop (`algorithm.advance`) in chunks of
-environment steps of about a tenth of a second, between which it can be interrupted; kernels release
-the interpreter's lock.
+threads or order. A run goes through the compiled loop (`algorithm.advance`) in chunks of about a
+tenth of a second, between which it can be interrupted; kernels release the interpreter's lock.
 """
 
 import itertools
@@ -38,6 +37,7 @@ from jekyllhyde.tabular.run_state import (
     RunState,
     algorithm,
     counts_edges,
+    first_chunk,
     initial_state,
 )
 from jekyllhyde.tabular.settings import TabularSettings
@@ -45,7 +45,6 @@ from jekyllhyde.tabular.settings import TabularSettings
 Progress = Callable[[int], None]
 EVALUATIONS = 1000
 PUBLISHED_HORIZON = 100
-WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 SHORT, LONG = 0.05, 0.2  # seconds between which a chunk should last
 
 
@@ -151,12 +150,6 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
     job.progress(job.trajectories - done)
     failure = f"the critic left the finite numbers at environment step {state.steps}"
     return world.trace, state, failure if reason == DIVERGED else ""
-
-
-def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int:
-    """Environment steps that take a tenth of a second or so."""
-    solution = n_states**3 // settings.mle_every if settings.uses_model else 0
-    return max(1, min(CHUNK, WORK // (settings.batch * n_actions * 10 + solution)))
 
 
 def _evaluate_outside(

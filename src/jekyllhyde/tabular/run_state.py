@@ -42,6 +42,7 @@ from jekyllhyde.tabular.settings import (
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
+WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
 
 @dataclass
@@ -171,3 +172,9 @@ def _actor(settings: TabularSettings) -> Any:
     if lam > 0.0 or nu > 0.0:
         return RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
     return Softmax()
+
+
+def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int:
+    """Environment steps that take a tenth of a second or so."""
+    solution = n_states**3 // settings.mle_every if settings.uses_model else 0
+    return max(1, min(CHUNK, WORK // (settings.batch * n_actions * 10 + solution)))
