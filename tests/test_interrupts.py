@@ -75,7 +75,8 @@ WORK = {
     ),
     "goal search": ("jh.garnet(20)", "jh.garnet(6000)"),
     "iterative": (
-        "small = jh.garnet(300, goal=3); small.evaluate(small.uniform_policy(), solver='iterative'); "
+        "small = jh.garnet(300, goal=3); pi = small.uniform_policy(); "
+        "small.evaluate(pi, solver='iterative'); "
         "mdp = jh.garnet(300_000, 4, 5, gamma=1 - 1e-9, goal=3); pi = mdp.uniform_policy()",
         "[mdp.evaluate(pi, solver='iterative') for _ in range(1000)]",
     ),
