@@ -115,7 +115,8 @@ def algorithm(
     leader: Any = JekyllAlone()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        rates = [rate_of(rate, state.steps, steps) for rate in (settings.epsilon, settings.o)]  # type: ignore[arg-type]
+        schedules: Any = (settings.epsilon, settings.o)
+        rates = [rate_of(schedule, state.steps, steps) for schedule in schedules]
         leader, explorer = JekyllAndHyde(*rates), settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:

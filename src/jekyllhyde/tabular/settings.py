@@ -30,7 +30,7 @@ from jekyllhyde.tabular.critics import CRITICS, Mle
 from jekyllhyde.tabular.explorers import EXPLORERS
 
 NORMALIZATIONS = ("published", "paper", "none")
-SELDOM_SET = {"actor": None}  # options that version 0.1 did not have, at what gives its behaviour
+NEW_OPTIONS = {"actor": None}  # options that version 0.1 did not have, at what gives its behaviour
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,7 @@ class TabularSettings:
                 values[name] = str(value)
             elif name in spelled and value is not None and not isinstance(value, str):
                 values[name] = spelled[name].spell(spelled[name].make(value))
-        new = {name for name, value in SELDOM_SET.items() if values[name] == value}
+        new = {name for name, value in NEW_OPTIONS.items() if values[name] == value}
         return {name: value for name, value in values.items() if name not in new}
 
     def check_number(self, name: str, allowed: Callable[[float], bool], words: str) -> None:
