@@ -3,7 +3,7 @@
 The numbers on the right are the lines of Algorithm 3. What can be chosen is a record whose type
 selects the code:
 
-    leader     who acts, and whose transitions are learned from      (`leaders`)
+    leader     who acts, and whose transitions are learned from      (`explorers`)
     actor      the update of Jekyll's policy in a visited state       (`actors`)
     critic     Jekyll's q                                             (`critics`)
     explorer   Mr Hyde: his policy, his q and his bonus               (`explorers`)

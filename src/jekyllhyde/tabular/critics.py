@@ -20,9 +20,8 @@ from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.mdp.linalg import back_substitute, factor, fill_system
 from jekyllhyde.registry import Choices
 from jekyllhyde.tabular.bonuses import Ucb, bonus_value
-from jekyllhyde.tabular.known_model import Model, Scratch
+from jekyllhyde.tabular.known_model import KnownModel
 from jekyllhyde.tabular.records import (
-    Edges,
     Place,
     Run,
     Tables,
@@ -94,14 +93,7 @@ class QLearning(NamedTuple):
 class Current(NamedTuple):
     """Expected SARSA on the transition under way, whatever was drawn."""
 
-    def next_value(self, tables: Tables, row: Place) -> float:
-        return expected_value(tables, row)
-
-
-class UnderWayDifference(NamedTuple):
-    """A critic that learns from the transition under way instead of the sample drawn."""
-
-    learned: TemporalDifference
+    learned: TemporalDifference | None = None
 
     def prepare(self, world: Any, run: Run, t: int) -> None:
         """Nothing."""
@@ -122,18 +114,17 @@ class Mle(NamedTuple):
 
     def prepare(self, world: Any, run: Run, t: int) -> None:
         if t % self.every == 0:
-            fit_model(world.model, world.scratch, run.edges, run.tables, world.pi, self.q0)
+            fit_model(world, run, self.q0)
 
     def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
         return True
 
 
 @kernel
-def fit_model(
-    model: Model, scratch: Scratch, edges: Edges, tables: Tables, pi: Any, q0: float
-) -> None:
+def fit_model(world: KnownModel, run: Run, q0: float) -> None:
     """The MLE critic; pi [S, A] is the same memory as tables.pi."""
-    q, n, P, v, gamma = tables.q, tables.n, scratch.P, scratch.v, model.gamma
+    edges, q, n, pi, scratch = run.edges, run.tables.q, run.tables.n, world.pi, world.scratch
+    model, P, v, gamma = world.P, scratch.P, scratch.v, world.P.gamma
     n_states, n_actions = pi.shape
     for s in range(n_states):
         v[s] = 0.0

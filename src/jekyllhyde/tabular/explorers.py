@@ -1,26 +1,55 @@
-"""Mr Hyde, by type: his policy, and what he learns from a sample (line 10 of Algorithm 3).
+"""Mr Hyde, by type: when he leads (line 7 of Algorithm 3), how he acts, and what he learns from a
+sample (line 10).
 
     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
 
 An explorer of one's own is a NamedTuple with these methods; tables.q_hyde [S A] is his to use.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jekyllhyde.jit import phase
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.registry import Choices
-from jekyllhyde.tabular.bonuses import BONUSES, bonus_value
-from jekyllhyde.tabular.records import Place, Tables, Transition, greedy_value
-
-if TYPE_CHECKING:
-    from jekyllhyde.tabular.settings import JekyllHydeSettings
+from jekyllhyde.tabular.bonuses import bonus_value
+from jekyllhyde.tabular.records import (
+    Place,
+    Rate,
+    Tables,
+    Transition,
+    Words,
+    greedy_value,
+    rate_at,
+    uniform,
+)
 
 EXPLORERS = Choices("hyde")
+
+
+class JekyllAlone(NamedTuple):
+    """One personality (Algorithm 2)."""
+
+    def off_policiness(self, t: int) -> float:
+        return 0.0
+
+    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
+        return 0.0, 0
+
+
+class JekyllAndHyde(NamedTuple):
+    """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his."""
+
+    epsilon: Rate
+    o: Rate
+
+    def off_policiness(self, t: int) -> float:
+        return rate_at(self.o, t)
+
+    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
+        epsilon = rate_at(self.epsilon, t)
+        return epsilon, 1 if epsilon > 0.0 and uniform(words) < epsilon else 0
 
 
 class OptimisticQ(NamedTuple):
@@ -29,11 +58,6 @@ class OptimisticQ(NamedTuple):
     eta: float
     clip: float
     bonus: Any
-
-    @classmethod
-    def of(cls, settings: JekyllHydeSettings) -> Self:
-        eta, clip = settings.option("hyde_eta") / settings.batch, settings.option("hyde_clip")
-        return cls(float(eta), float(clip), BONUSES.make(settings.option("bonus"), "bonus"))
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)

@@ -11,8 +11,7 @@ import numpy as np
 
 from jekyllhyde.jit import phase
 from jekyllhyde.mdp.finite import Ints
-from jekyllhyde.tabular.random_stream import uniform
-from jekyllhyde.tabular.records import ONE, Index, Place, Run
+from jekyllhyde.tabular.records import ONE, Index, Place, Run, uniform
 
 Sizes = tuple[np.int64, np.int64]
 
@@ -53,9 +52,7 @@ class TwoLogs(NamedTuple):
 
     def draw(self, run: Run, e: Place, o: float, sizes: Sizes) -> Place:
         edges, tables, words, _ = run
-        from_hyde = 0
-        if sizes[1] > 0:
-            from_hyde = 1 if uniform(words) < o else 0
+        from_hyde = 1 if sizes[1] > 0 and uniform(words) < o else 0
         size = sizes[1] if from_hyde else sizes[0]
         place = np.uint64(uniform(words) * min(size, self.capacity))  # type: ignore[operator]
         drawn = np.uint64(self.log[from_hyde, place])

@@ -13,32 +13,27 @@ from jekyllhyde.tabular.critics import (
     CRITICS,
     Curious,
     Current,
+    ExpectedSarsa,
     Mle,
     Plain,
     TemporalDifference,
-    UnderWayDifference,
 )
-from jekyllhyde.tabular.explorers import Nobody, OptimisticQ
-from jekyllhyde.tabular.leaders import JekyllAlone, JekyllAndHyde
-from jekyllhyde.tabular.random_stream import Words, stream
+from jekyllhyde.tabular.explorers import JekyllAlone, JekyllAndHyde, Nobody, OptimisticQ
 from jekyllhyde.tabular.records import (
     EMPTY,
+    POSITION,
     Edges,
     Index,
     Position,
     Run,
     StepSize,
     Tables,
+    Words,
     rate_of,
-    start_position,
+    stream,
 )
 from jekyllhyde.tabular.replays import TwoLogs, UnderWay
-from jekyllhyde.tabular.settings import (
-    NORMALIZATIONS,
-    JekyllHydeSettings,
-    OnPolicySettings,
-    TabularSettings,
-)
+from jekyllhyde.tabular.settings import NORMALIZATIONS, JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
@@ -56,8 +51,7 @@ class RunState:
 
     def table(self, name: str) -> Floats:
         """One of the tables as [S, A], the same memory."""
-        array: Floats = getattr(self.tables, name)
-        return array.reshape(-1, int(self.tables.width))
+        return np.reshape(getattr(self.tables, name), (-1, int(self.tables.width)))
 
     def on(self, edges: Edges) -> Run:
         """What the compiled loop works on."""
@@ -94,6 +88,8 @@ def initial_state(
     size = n_states * n_actions
     uniform = np.full(size, 1.0 / n_actions)
     has_hyde = isinstance(settings, JekyllHydeSettings)
+    position = np.zeros(1, dtype=POSITION).view(np.recarray)
+    position.factor = 1.0
     tables = Tables(
         theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
         pi=uniform,
@@ -103,60 +99,52 @@ def initial_state(
         work=np.empty(n_actions),
         width=np.uint64(n_actions),
     )
-    return RunState(tables, stream(seed, run), start_position(), np.empty((2, 0), dtype=np.uint32))
+    return RunState(tables, stream(seed, run), position, np.empty((2, 0), dtype=np.uint32))
 
 
 def algorithm(
     settings: TabularSettings, state: RunState, gamma: float, steps: int, has_model: bool
 ) -> Algorithm:
     """The records of all choices, for the next `steps` environment steps."""
-    density = gamma if settings.option("density") == "pg" else 1.0
-    normalization = NORMALIZATIONS.index(settings.option("normalization"))
     leader: Any = JekyllAlone()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
         schedules: Any = (settings.epsilon, settings.o)
-        rates = [rate_of(schedule, state.steps, steps) for schedule in schedules]
-        leader, explorer = JekyllAndHyde(*rates), settings.explorer()
+        leader = JekyllAndHyde(*(rate_of(each, state.steps, steps) for each in schedules))
+        explorer = settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:
         from_model = settings.option("successor") == "model" and has_model
         capacity = settings.capacity or UNBOUNDED
         replay = TwoLogs(state.log, capacity, settings.when_full == "ring", from_model)
-    critic = _critic(settings)
-    quiet = isinstance(explorer, Nobody) or (
+    is_quiet = isinstance(explorer, Nobody) or (
         isinstance(explorer, OptimisticQ) and isinstance(explorer.bonus, Count)
     )
     return Algorithm(
         leader=leader,
         actor=_actor(settings),
-        critic=critic,
+        critic=_critic(settings),
         explorer=explorer,
         replay=replay,
-        step_size=StepSize(float(settings.eta) / settings.batch, density, normalization),
+        step_size=StepSize(
+            eta=float(settings.eta) / settings.batch,
+            decay=gamma if settings.option("density") == "pg" else 1.0,
+            normalization=NORMALIZATIONS.index(settings.option("normalization")),
+        ),
         batch=settings.batch,
-        counts_log=not quiet or settings.nu > 0.0,
+        counts_log=not is_quiet or settings.nu > 0.0,
     )
-
-
-def counts_edges(algorithm: Algorithm) -> bool:
-    """Whether transitions of a known MDP are counted, for the empirical model."""
-    from_model = isinstance(algorithm.replay, TwoLogs) and algorithm.replay.from_model
-    return from_model or isinstance(algorithm.critic, Mle)
-
-
-def _nu_in_actor(settings: TabularSettings) -> bool:
-    return isinstance(settings, OnPolicySettings) and settings.option("nu_in") == "actor"
 
 
 def _critic(settings: TabularSettings) -> Any:
     rule = CRITICS.make(settings.critic, "critic")
     if isinstance(rule, Mle):
         return Mle(settings.mle_every, float(settings.q0))
-    nu = 0.0 if _nu_in_actor(settings) else float(settings.nu)
+    reward = Plain() if settings.nu == 0 or _nu_in_actor(settings) else Curious(float(settings.nu))
     eta = float(settings.eta_c) / settings.batch
-    learned = TemporalDifference(rule, eta, Curious(nu) if nu > 0.0 else Plain())
-    return UnderWayDifference(learned) if isinstance(rule, Current) else learned
+    if isinstance(rule, Current):
+        return Current(TemporalDifference(ExpectedSarsa(), eta, reward))
+    return TemporalDifference(rule, eta, reward)
 
 
 def _actor(settings: TabularSettings) -> Any:
@@ -164,15 +152,19 @@ def _actor(settings: TabularSettings) -> Any:
         rule = ACTORS.make(settings.actor, "actor")
         return rule if hasattr(rule, "improve") else RowRule(rule)
     nu = float(settings.nu) if _nu_in_actor(settings) else 0.0
-    lam = float(settings.lam) if isinstance(settings, OnPolicySettings) else 0.0
-    direct = settings.parametrization == "direct"
+    lam = float(settings.option("lam") or 0.0)
+    is_direct = settings.parametrization == "direct"
     if settings.option("update") == "sampled":
-        return Sampled(direct, lam, nu)
-    if direct:
+        return Sampled(is_direct, lam, nu)
+    if is_direct:
         return Direct(nu)
     if lam > 0.0 or nu > 0.0:
         return RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
     return Softmax()
+
+
+def _nu_in_actor(settings: TabularSettings) -> bool:
+    return bool(settings.option("nu_in") == "actor")
 
 
 def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int:
