@@ -36,7 +36,7 @@ from jekyllhyde.tabular.agents import (  # isort: skip
 from jekyllhyde.tabular.algorithm import advance  # isort: skip
 from jekyllhyde.tabular.known_model import cumulate, known_model  # isort: skip
 from jekyllhyde.tabular.learn import _Job, evaluation_times, learn  # isort: skip
-from jekyllhyde.tabular.records import Words, edges_of, stream, uniform  # isort: skip
+from jekyllhyde.tabular.records import Run, Words, edges_of, stream, uniform  # isort: skip
 from jekyllhyde.tabular.run_state import algorithm, initial_state  # isort: skip
 
 REPETITIONS = 5
@@ -310,9 +310,11 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
     state.tables.n[:] = np.bincount(edges.pair[log], minlength=state.tables.n.size)
     edges.seen[:] = np.bincount(log, minlength=len(edges.r))
 
+    run = Run(edges, state.tables, state.words, state.position)
+
     def go(count: int) -> int:
         choices = algorithm(settings, state, mdp.gamma, count, True)
-        advance(world, state.on(edges), choices, count)
+        advance(world, run, choices, count)
         return count
 
     go(10**5)

@@ -136,8 +136,14 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
     state, settings = learner.state, learner.settings
     sizes = [min(size, state.log.shape[1]) for size in state.sizes]
     used = len(learner.edges.r) if settings.capacity is not None else state.steps
-    used = used if settings.uses_replay else 0
-    named: Arrays = {
+    views = _views(learner, sizes, used if settings.uses_replay else 0)
+    return {name: view.copy() for name, view in views.items()}
+
+
+def _views(learner: EnvironmentLearner, sizes: list[int], used: int) -> Arrays:
+    # The arrays themselves, with so many entries of the two logs and so many edges.
+    state = learner.state
+    return {
         **{name: getattr(state.tables, name) for name in TABLES},
         "words": state.words,
         "known": learner.known,
@@ -146,32 +152,21 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
         "log_hyde": state.log[1, : sizes[1]],
         **{f"edge_{name}": getattr(learner.edges, name)[:used] for name in EDGE_FIELDS},
     }
-    return {name: array.copy() for name, array in named.items()}
 
 
 def _restore(learner: EnvironmentLearner, arrays: Arrays) -> None:
     # Take over arrays that `arrays_of` gave, after checking that they fit such an agent.
-    state = learner.state
-    for name, array in arrays_of(learner).items():
-        given, fixed = arrays.get(name), not name.startswith(("log_", "edge_"))
+    *sizes, used = (len(arrays.get(name, ())) for name in ("log_jekyll", "log_hyde", "edge_row"))
+    learner.state.log = np.zeros((2, max(sizes)), dtype=np.uint32)
+    learner.edges = new_edges(used)
+    for name, view in _views(learner, sizes, used).items():
+        given = arrays.get(name, np.empty(()))
         require(
-            given is not None
-            and given.dtype == array.dtype
-            and (given.shape == array.shape if fixed else given.ndim == array.ndim),
+            given.dtype == view.dtype and given.shape == view.shape,
             f"its array {name!r} is missing or of another kind",
         )
-    for name in TABLES:
-        getattr(state.tables, name)[:] = arrays[name]
-    state.position[:] = arrays["position"]
-    state.words[:], learner.known[:] = arrays["words"], arrays["known"]
-    logs = arrays["log_jekyll"], arrays["log_hyde"]
-    state.log = np.zeros((2, max(map(len, logs))), dtype=np.uint32)
-    for row, log in enumerate(logs):
-        state.log[row, : len(log)] = log
-    learner.edges = new_edges(len(arrays["edge_row"]))
-    for name in EDGE_FIELDS:
-        getattr(learner.edges, name)[:] = arrays[f"edge_{name}"]
-    _check_consistency(learner, [len(log) for log in logs])
+        view[:] = given
+    _check_consistency(learner, sizes)
 
 
 def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from jekyllhyde.agent import Episodes, Progress
 from jekyllhyde.errors import InputError, require
-from jekyllhyde.tabular.actors import sample_action
 from jekyllhyde.tabular.algorithm import DIVERGED, advance
 from jekyllhyde.tabular.known_model import Observed, choose_action
-from jekyllhyde.tabular.records import EDGE_FIELDS, new_edges, uniform
+from jekyllhyde.tabular.records import EDGE_FIELDS, Run, new_edges, sample_action, uniform
 from jekyllhyde.tabular.run_state import CHUNK, algorithm, initial_state
 from jekyllhyde.tabular.settings import TabularSettings
 
@@ -78,7 +77,7 @@ class EnvironmentLearner:
                 count = min(CHUNK, steps - i)
                 self._make_room(count)
                 choices = algorithm(settings, state, settings.gamma, count, False)
-                run = state.on(self.edges)
+                run = Run(self.edges, state.tables, state.words, state.position)
             row, control = np.uint64(state.position.row[0]), int(state.position.control[0])
             pair = choose_action(state.tables, choices.explorer, row, control, state.words)
             action = int(pair) - int(row)
@@ -100,8 +99,8 @@ class EnvironmentLearner:
                     "take a smaller eta or eta_c"
                 )
             if world.ended:
-                length = len(self.progression.actions)
-                episodes.add(self.progression.episode_return, length, control)
+                past = self.progression
+                episodes.add(past.episode_return, len(past.actions), control)
                 self._reset(env)
             progress(1)
 

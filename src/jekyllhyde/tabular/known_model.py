@@ -12,14 +12,21 @@ from jekyllhyde.jit import by_type, kernel, phase
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import Sparse, back_substitute, dot, factor, fill_system
-from jekyllhyde.tabular.actors import sample_action
 from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
-from jekyllhyde.tabular.records import ONE, Index, Place, Run, Tables, Words, uniform
+from jekyllhyde.tabular.records import (
+    ONE,
+    Index,
+    Place,
+    Run,
+    Tables,
+    Words,
+    sample_action,
+    uniform,
+)
 
 Mask = NDArray[np.bool_]
 Pair = tuple[Place, Place]  # the places of a pair (s, a) and of an edge
-hyde_action = by_type("hyde_action")
-hyde_policy = by_type("hyde_policy")
+hyde_action, hyde_policy = map(by_type, ("hyde_action", "hyde_policy"))
 
 
 class Scratch(NamedTuple):
@@ -181,6 +188,31 @@ def verdict(trace: Trace, i: int, over: tuple[float, float]) -> int:
     J = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
     reached = J > over[0] and J_jekyll > over[1]
     return FINISHED if reached or i + 1 == len(trace.at) else PAUSED
+
+
+@kernel
+def fit_model(world: KnownModel, run: Run, q0: float) -> None:
+    """The MLE critic; pi [S, A] is the same memory as tables.pi."""
+    edges, q, n, pi, scratch = run.edges, run.tables.q, run.tables.n, world.pi, world.scratch
+    model, P, v, gamma = world.P, scratch.P, scratch.v, world.P.gamma
+    n_states, n_actions = pi.shape
+    for s in range(n_states):
+        v[s] = 0.0
+        for a in range(n_actions):
+            pair = s * n_actions + a
+            begin, end = model.indptr[pair], model.indptr[pair + 1]
+            q[pair] = 0.0 if n[pair] > 0 else q0
+            for e in range(begin, end):
+                P[e] = edges.seen[e] / n[pair] if n[pair] > 0 else 0.0
+                q[pair] += P[e] * edges.r[e]
+            if end > begin:
+                v[s] += pi[s, a] * q[pair]
+    fill_system(scratch.M, model.indptr, model.indices, P, pi, gamma)
+    factor(scratch.M, scratch.inverse, v)
+    back_substitute(scratch.M, scratch.inverse, v)
+    for pair in range(n_states * n_actions):
+        for e in range(model.indptr[pair], model.indptr[pair + 1]):
+            q[pair] += gamma * P[e] * v[np.uint64(model.indices[e])]
 
 
 @kernel

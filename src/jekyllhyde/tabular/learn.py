@@ -23,13 +23,14 @@ from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
 from jekyllhyde.tabular.known_model import KnownModel, Trace, hyde_policy, known_model, verdict
 from jekyllhyde.tabular.learn_run import CRITERIA, LearnRun
-from jekyllhyde.tabular.records import edges_of
-from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, first_chunk, initial_state
+from jekyllhyde.tabular.records import Run, edges_of
+from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_state
 from jekyllhyde.tabular.settings import TabularSettings
 
 EVALUATIONS = 1000
 PUBLISHED_HORIZON = 100
 SHORT, LONG = 0.05, 0.2  # seconds between which a chunk should last
+WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
 
 def learn(
@@ -112,7 +113,8 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
     # One run: its trace, its final state, and the reason of a failure ("" if there was none).
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
-    choices, run = algorithm(settings, state, mdp.gamma, 1, True), state.on(edges_of(mdp))
+    choices = algorithm(settings, state, mdp.gamma, 1, True)
+    run = Run(edges_of(mdp), state.tables, state.words, state.position)
     replays_model = settings.uses_replay and settings.option("successor") == "model"
     world = known_model(
         mdp,
@@ -124,7 +126,9 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
     )
     state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
-    done, reason, budget = 0, PAUSED, first_chunk(settings, mdp.n_states, mdp.n_actions)
+    solution = mdp.n_states**3 // settings.mle_every if settings.uses_model else 0
+    budget = max(1, min(CHUNK, WORK // (settings.batch * mdp.n_actions * 10 + solution)))
+    done, reason = 0, PAUSED
     while reason in (PAUSED, EVALUATE):
         if state.make_room(settings, budget) or settings.has_callables:
             choices = algorithm(settings, state, mdp.gamma, budget, True)
@@ -210,10 +214,8 @@ def memory_per_run(
     """Bytes that one run takes at most: tables, edges, evaluation, and a full replay log."""
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
-    transitions = 0.0
-    if settings.uses_replay:
-        transitions = min(float(trajectories) * horizon, 2.0 * (settings.capacity or np.inf))
-    return tables + edges + evaluation + 4.0 * max(transitions, CHUNK)
+    most = min(float(trajectories) * horizon, 2.0 * (settings.capacity or np.inf))
+    return tables + edges + evaluation + 4.0 * max(most if settings.uses_replay else 0.0, CHUNK)
 
 
 def _check_memory(

@@ -100,7 +100,6 @@ POSITION = np.dtype(
     + [(name, np.int64) for name in ("size_jekyll", "size_hyde", "hyde_trajectories")]
     + [("next_evaluation", np.int64), ("factor", np.float64), ("factor_sum", np.float64)]
 )
-Position = np.recarray  # [1] of POSITION
 
 
 class Run(NamedTuple):
@@ -207,6 +206,24 @@ def greedy_value(q: Floats, row: Place, width: Place) -> float:
     for i in range(row + ONE, row + width):
         best = max(best, q[i])
     return best
+
+
+@phase
+def sample_action(tables: Tables, row: Place, u: float) -> Place:
+    """The place of an action drawn from pi(.|s) by a uniform u: the first whose sum exceeds u.
+
+    A loop that stops early lets the processor guess the action before it is computed, which is
+    worth half of the time where the policy is nearly deterministic. Where rounding leaves no such
+    action, the last one of positive probability is taken.
+    """
+    pi = tables.pi
+    chosen, last, rest = row, row + tables.width - ONE, u - pi[row]
+    while rest >= 0.0 and chosen < last:
+        chosen += ONE
+        rest -= pi[chosen]
+    while pi[chosen] == 0.0:
+        chosen -= ONE
+    return chosen
 
 
 def edges_of(mdp: FiniteMDP) -> Edges:

@@ -6,38 +6,45 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.tabular.actors import ACTORS, Direct, RegularizedSoftmax, RowRule, Sampled, Softmax
 from jekyllhyde.tabular.algorithm import Algorithm
-from jekyllhyde.tabular.bonuses import Count
-from jekyllhyde.tabular.critics import (
+from jekyllhyde.tabular.hyde import (
+    Count,
+    JekyllAlone,
+    JekyllAndHyde,
+    Nobody,
+    OptimisticQ,
+    TwoLogs,
+    UnderWay,
+)
+from jekyllhyde.tabular.jekyll import (
+    ACTORS,
     CRITICS,
     Curious,
     Current,
+    Direct,
     ExpectedSarsa,
     Mle,
     Plain,
+    RegularizedSoftmax,
+    RowRule,
+    Sampled,
+    Softmax,
     TemporalDifference,
 )
-from jekyllhyde.tabular.explorers import JekyllAlone, JekyllAndHyde, Nobody, OptimisticQ
 from jekyllhyde.tabular.records import (
     EMPTY,
     POSITION,
-    Edges,
     Index,
-    Position,
-    Run,
     StepSize,
     Tables,
     Words,
     rate_of,
     stream,
 )
-from jekyllhyde.tabular.replays import TwoLogs, UnderWay
 from jekyllhyde.tabular.settings import NORMALIZATIONS, JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
-WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
 
 @dataclass
@@ -46,16 +53,12 @@ class RunState:
 
     tables: Tables
     words: Words
-    position: Position[Any, Any]
+    position: np.recarray[Any, Any]
     log: Index
 
     def table(self, name: str) -> Floats:
         """One of the tables as [S, A], the same memory."""
         return np.reshape(getattr(self.tables, name), (-1, int(self.tables.width)))
-
-    def on(self, edges: Edges) -> Run:
-        """What the compiled loop works on."""
-        return Run(edges, self.tables, self.words, self.position)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -72,13 +75,11 @@ class RunState:
         capacity = settings.capacity or UNBOUNDED
         needed = min(max(self.sizes) + steps, capacity) if settings.uses_replay else 0
         room = self.log.shape[1]
-        if room >= needed:
-            return False
-        log = np.empty((2, min(max(needed, 2 * room), capacity)), dtype=np.uint32)
-        for row, size in enumerate(self.sizes):
-            log[row, : min(size, capacity)] = self.log[row, : min(size, capacity)]
-        self.log = log
-        return True
+        if room < needed:
+            old, self.log = self.log, np.empty((2, min(max(needed, 2 * room), capacity)), np.uint32)
+            for row, size in enumerate(self.sizes):
+                self.log[row, : min(size, capacity)] = old[row, : min(size, capacity)]
+        return room < needed
 
 
 def initial_state(
@@ -87,14 +88,14 @@ def initial_state(
     """A uniform policy, q = q0, Hyde's q = hyde_q0, nothing seen."""
     size = n_states * n_actions
     uniform = np.full(size, 1.0 / n_actions)
-    has_hyde = isinstance(settings, JekyllHydeSettings)
+    hyde_q0 = settings.option("hyde_q0")
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
     position.factor = 1.0
     tables = Tables(
         theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
         pi=uniform,
         q=np.full(size, float(settings.q0)),
-        q_hyde=np.full(size, float(settings.option("hyde_q0"))) if has_hyde else EMPTY,
+        q_hyde=EMPTY if hyde_q0 is None else np.full(size, float(hyde_q0)),
         n=np.zeros(size, dtype=np.int64),
         work=np.empty(n_actions),
         width=np.uint64(n_actions),
@@ -140,7 +141,8 @@ def _critic(settings: TabularSettings) -> Any:
     rule = CRITICS.make(settings.critic, "critic")
     if isinstance(rule, Mle):
         return Mle(settings.mle_every, float(settings.q0))
-    reward = Plain() if settings.nu == 0 or _nu_in_actor(settings) else Curious(float(settings.nu))
+    is_plain = settings.nu == 0 or settings.option("nu_in") == "actor"
+    reward = Plain() if is_plain else Curious(float(settings.nu))
     eta = float(settings.eta_c) / settings.batch
     if isinstance(rule, Current):
         return Current(TemporalDifference(ExpectedSarsa(), eta, reward))
@@ -151,23 +153,12 @@ def _actor(settings: TabularSettings) -> Any:
     if settings.actor is not None:
         rule = ACTORS.make(settings.actor, "actor")
         return rule if hasattr(rule, "improve") else RowRule(rule)
-    nu = float(settings.nu) if _nu_in_actor(settings) else 0.0
+    nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)
     is_direct = settings.parametrization == "direct"
     if settings.option("update") == "sampled":
         return Sampled(is_direct, lam, nu)
     if is_direct:
         return Direct(nu)
-    if lam > 0.0 or nu > 0.0:
-        return RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
-    return Softmax()
-
-
-def _nu_in_actor(settings: TabularSettings) -> bool:
-    return bool(settings.option("nu_in") == "actor")
-
-
-def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int:
-    """Environment steps that take a tenth of a second or so."""
-    solution = n_states**3 // settings.mle_every if settings.uses_model else 0
-    return max(1, min(CHUNK, WORK // (settings.batch * n_actions * 10 + solution)))
+    regularized = RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
+    return regularized if lam > 0.0 or nu > 0.0 else Softmax()

@@ -24,10 +24,8 @@ from typing import Any, ClassVar
 
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
-from jekyllhyde.tabular.actors import ACTORS
-from jekyllhyde.tabular.bonuses import BONUSES
-from jekyllhyde.tabular.critics import CRITICS, Mle
-from jekyllhyde.tabular.explorers import EXPLORERS, OptimisticQ
+from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, OptimisticQ
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle
 
 NORMALIZATIONS = ("published", "paper", "none")
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
