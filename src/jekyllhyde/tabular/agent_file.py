@@ -4,10 +4,7 @@ What is read is checked for consistency, not only for its shape: the compiled lo
 numbers for addresses. Files of version 0.1 are read.
 """
 
-from __future__ import annotations
-
 import json
-import math
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +14,6 @@ from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
-from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Progression
 from jekyllhyde.tabular.records import EDGE_FIELDS, POSITION, new_edges
@@ -32,7 +28,7 @@ Kind = TypeVar("Kind", bound="TabularAgent")
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(agent: TabularAgent, path: str | Path) -> None:
+def save(agent: "TabularAgent", path: str | Path) -> None:
     """Write `agent` to `path`; a failure leaves what was there as it was."""
     learner = agent.learner
     header = {
@@ -64,7 +60,10 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
     except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path} is not a usable agent file: {reason}") from error
-    agent.env = None if env is None else make_environment(env)
+    if env is not None:
+        from jekyllhyde.mdp.gym_import import make_environment
+
+        agent.env = make_environment(env)
     return agent
 
 
@@ -124,10 +123,14 @@ def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, A
     position = np.array([(*clock[:8], 0, *sums)], dtype=POSITION)
     settings = dict(header["settings"])
     new = {"agent": NAMES_1.get(header["agent"]), "seed": settings.pop("seed"), "shape": shape}
-    flat = {name: arrays[name].ravel() for name in TABLES}
     return (
         {**header, **new, "settings": settings},
-        {**arrays, **flat, "position": position, "episodes": np.zeros((0, 3))},
+        {
+            **arrays,
+            **{name: arrays[name].ravel() for name in TABLES},
+            "position": position,
+            "episodes": np.zeros((0, 3)),
+        },
     )
 
 
@@ -174,15 +177,15 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     (_, n_actions), state, edges = learner.shape, learner.state, learner.edges
     now, pi, settings = state.position[0], state.table("pi"), learner.settings
     counts = [now[name] for name in POSITION.names or () if not name.startswith("factor")]
-    stored = [min(count, settings.capacity or count) for count in state.sizes]
     needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
     inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
     fits = {
         "position": min(counts) >= 0 and now.row < pi.size and now.row % n_actions == 0,
-        "leader": now.control <= 1 and math.isfinite(now.factor + now.factor_sum),
+        "leader": now.control <= 1 and np.isfinite(now.factor + now.factor_sum),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
-        "log": not settings.uses_replay or lengths == stored,
+        "log": not settings.uses_replay
+        or lengths == [min(size, settings.capacity or size) for size in state.sizes],
         "numbers": not state.log.size or state.log.max() < len(edges.r),
         "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }

@@ -13,6 +13,7 @@ from jekyllhyde.agent import Agent, Episodes, Progress
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import ScheduleLike
+from jekyllhyde.tabular import agent_file
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, describe, predict
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
 
@@ -53,16 +54,12 @@ class TabularAgent(Agent):
 
     def save(self, path: str | Path) -> None:
         """Write settings and everything learned to one file (npz and JSON, no pickle)."""
-        from jekyllhyde.tabular.agent_file import save
-
-        save(self, path)
+        agent_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, env: Any = None) -> Self:
         """Read an agent that `save` wrote; learning goes on in `env` exactly where it stopped."""
-        from jekyllhyde.tabular.agent_file import load
-
-        return load(cls, path, env)
+        return agent_file.load(cls, path, env)
 
     @property
     def learner(self) -> EnvironmentLearner:
@@ -83,9 +80,7 @@ class TabularAgent(Agent):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of all arrays that learning changes."""
-        from jekyllhyde.tabular.agent_file import arrays_of
-
-        return arrays_of(self.learner)
+        return agent_file.arrays_of(self.learner)
 
 
 class TabularJekyllHyde(TabularAgent):

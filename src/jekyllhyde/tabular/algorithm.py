@@ -39,8 +39,9 @@ class Algorithm(NamedTuple):
 
 
 act, is_over, restart, evaluate = map(by_type, ("act", "is_over", "restart", "evaluate"))
-store, draw, prepare, improve = map(by_type, ("store", "draw", "prepare", "improve"))
-learn_critic, learn_hyde = map(by_type, ("learn_critic", "learn_hyde"))
+store, draw, prepare, learn_critic, learn_hyde, improve = map(
+    by_type, ("store", "draw", "prepare", "learn_critic", "learn_hyde", "improve")
+)
 off_policiness, choose_leader = map(by_type, ("off_policiness", "choose_leader"))
 
 

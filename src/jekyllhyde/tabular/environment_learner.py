@@ -99,8 +99,9 @@ class EnvironmentLearner:
                     "take a smaller eta or eta_c"
                 )
             if world.ended:
-                past = self.progression
-                episodes.add(past.episode_return, len(past.actions), control)
+                episodes.add(
+                    self.progression.episode_return, len(self.progression.actions), control
+                )
                 self._reset(env)
             progress(1)
 
@@ -196,10 +197,9 @@ class EnvironmentLearner:
     def _make_room(self, steps: int) -> None:
         # Room for `steps` more transitions, in the log and in the edges.
         self.state.make_room(self.settings, steps)
-        needed = self.state.steps + steps if self.settings.uses_replay else 1
-        if self.settings.uses_replay and self.settings.capacity is not None:
-            needed = 2 * self.settings.capacity + 1
-        room = len(self.edges.r)
+        room, capacity = len(self.edges.r), self.settings.capacity
+        slots = self.state.steps + steps if capacity is None else 2 * capacity + 1
+        needed = slots if self.settings.uses_replay else 1
         if room < needed:
             larger = new_edges(max(needed, 2 * room, FIRST_ROOM))
             for name in EDGE_FIELDS:

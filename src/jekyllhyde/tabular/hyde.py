@@ -45,16 +45,6 @@ Sizes = tuple[np.int64, np.int64]
 bonus_value = by_type("value")
 
 
-class JekyllAlone(NamedTuple):
-    """One personality (Algorithm 2)."""
-
-    def off_policiness(self, t: int) -> float:
-        return 0.0
-
-    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
-        return 0.0, 0
-
-
 class JekyllAndHyde(NamedTuple):
     """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his."""
 
@@ -126,7 +116,13 @@ class Uniform(NamedTuple):
 
 
 class Nobody(NamedTuple):
-    """No explorer (Algorithm 2)."""
+    """Nobody in Hyde's place (Algorithm 2): neither leads nor explores."""
+
+    def off_policiness(self, t: int) -> float:
+        return 0.0
+
+    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
+        return 0.0, 0
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return row

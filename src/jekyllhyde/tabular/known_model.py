@@ -25,7 +25,6 @@ from jekyllhyde.tabular.records import (
 )
 
 Mask = NDArray[np.bool_]
-Pair = tuple[Place, Place]  # the places of a pair (s, a) and of an edge
 hyde_action, hyde_policy = map(by_type, ("hyde_action", "hyde_policy"))
 
 
@@ -88,7 +87,7 @@ class KnownModel(NamedTuple):
     trace: Trace
     over: tuple[float, float]
 
-    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> tuple[Place, Place]:
         edges, tables, words, _ = run
         pair = choose_action(tables, explorer, row, control, words)
         e = np.uint64(edges.first[pair])
@@ -130,7 +129,7 @@ class Observed(NamedTuple):
     edge: int
     ended: bool
 
-    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> tuple[Place, Place]:
         e = np.uint64(self.edge)
         return np.uint64(run.edges.pair[e]), e
 

@@ -106,21 +106,18 @@ class _Job:
     progress: Progress
 
 
-Outcome = tuple[Trace, RunState, str]
-
-
-def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
+def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     # One run: its trace, its final state, and the reason of a failure ("" if there was none).
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
     run = Run(edges_of(mdp), state.tables, state.words, state.position)
-    replays_model = settings.uses_replay and settings.option("successor") == "model"
     world = known_model(
         mdp,
         pi=state.table("pi"),
         horizon=job.horizon,
-        counts=replays_model or settings.uses_model,
+        counts=settings.uses_model
+        or (settings.uses_replay and settings.option("successor") == "model"),
         at=evaluation_times(job.trajectories),
         over=_bounds(job, mdp),
     )
@@ -175,16 +172,14 @@ def _evaluate_outside(
 
 def evaluation_times(trajectories: int) -> Ints:
     """1, 1 + c, 1 + 2c, ... with c = trajectories/1000 (at least 1), and the end."""
-    cadence = max(1, trajectories // EVALUATIONS)
-    return np.unique(np.append(np.arange(1, trajectories + 1, cadence), trajectories))
+    times = np.arange(1, trajectories + 1, max(1, trajectories // EVALUATIONS))
+    return np.unique(np.append(times, trajectories))
 
 
 def _horizon(horizon: int | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> int:
     # The cut; one that is never reached where there is none.
-    if horizon is not None:
-        return check_count(horizon, "horizon", 1)
-    if settings.convention == "published":
-        return PUBLISHED_HORIZON
+    if horizon is not None or settings.convention == "published":
+        return check_count(PUBLISHED_HORIZON if horizon is None else horizon, "horizon", 1)
     for mdp in mdps:
         require(
             mdp.is_terminal.any(),
@@ -236,7 +231,9 @@ def _check_memory(
     )
 
 
-def _collect(job: _Job, mdps: list[FiniteMDP], outcomes: list[Outcome]) -> LearnRun:
+def _collect(
+    job: _Job, mdps: list[FiniteMDP], outcomes: list[tuple[Trace, RunState, str]]
+) -> LearnRun:
     # Every entry of `runs` is a matrix, a row per run.
     runs = Trace(*map(np.array, zip(*(trace for trace, _, _ in outcomes), strict=True)))
     mixture = (1.0 - runs.epsilon) * runs.J_jekyll + runs.epsilon * runs.J_hyde
@@ -246,16 +243,6 @@ def _collect(job: _Job, mdps: list[FiniteMDP], outcomes: list[Outcome]) -> Learn
         for rows in (J, runs.J_jekyll)
     )
     names = {mdp.name for mdp in mdps}
-    settings = {
-        "agent": job.settings.agent,
-        **job.settings.resolved(),
-        "mdp": names.pop() if len(names) == 1 else f"{len(names)} MDPs",
-        "trajectories": job.trajectories,
-        "runs": len(mdps),
-        "seed": job.seed,
-        "horizon": job.horizon,
-        "target": job.target,
-    }
     return LearnRun(
         trajectories=runs.at[0],
         J=J,
@@ -271,5 +258,14 @@ def _collect(job: _Job, mdps: list[FiniteMDP], outcomes: list[Outcome]) -> Learn
         pi=[state.table("pi") for _, state, _ in outcomes],
         failures={i: failure for i, (_, _, failure) in enumerate(outcomes) if failure},
         target=job.target,
-        settings=settings,
+        settings={
+            "agent": job.settings.agent,
+            **job.settings.resolved(),
+            "mdp": names.pop() if len(names) == 1 else f"{len(names)} MDPs",
+            "trajectories": job.trajectories,
+            "runs": len(mdps),
+            "seed": job.seed,
+            "horizon": job.horizon,
+            "target": job.target,
+        },
     )

@@ -88,8 +88,8 @@ class LearnRun:
     def summary(self, target: float, which: str = "both") -> Interval:
         """The time to `target` over the runs."""
         times = self.time_to(target, which).astype(np.float64)
-        censored = self.censored(target, which).mean()
-        return Interval(*map(float, (*summarize(times, "mean"), np.median(times), censored)))
+        interval, censored = summarize(times, "mean"), self.censored(target, which)
+        return Interval(*map(float, (*interval, np.median(times), censored.mean())))
 
     def known(self, which: str = "global") -> Floats:
         """Normalized returns [R, E] in which a run that has stopped keeps its last value."""

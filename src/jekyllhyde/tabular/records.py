@@ -25,9 +25,7 @@ Index = NDArray[np.uint32]
 Place = np.uint64
 Words = NDArray[np.uint64]
 ONE = np.uint64(1)
-EMPTY = np.empty(0)
 U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))
-UNIT = 2.0**-53
 
 
 class Edges(NamedTuple):
@@ -52,7 +50,7 @@ EDGE_FIELDS = ("row", "pair", "next", "r", "discount")  # what is kept of observ
 def new_edges(room: int) -> Edges:
     """Room for so many observed transitions."""
     places, numbers = np.zeros((3, room), dtype=np.uint32), np.zeros((2, room))
-    return Edges(*places, *numbers, np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.int64))
+    return Edges._make((*places, *numbers, np.zeros(0, np.uint32), np.zeros(0, np.int64)))
 
 
 class Transition(NamedTuple):
@@ -113,7 +111,7 @@ class Run(NamedTuple):
 
 def stream(seed: int, run: int) -> Words:
     """The state [4] from which run number `run` starts."""
-    return np.random.SeedSequence((seed, run)).generate_state(4, np.uint64)
+    return np.asarray(np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), np.uint64)
 
 
 @phase
@@ -129,7 +127,7 @@ def uniform(words: Words) -> float:
     words[0] = x ^ w
     words[2] = z ^ shifted
     words[3] = (w << U45) | (w >> U19)
-    return np.float64(bits >> U11) * UNIT
+    return np.float64(bits >> U11) * 2.0**-53
 
 
 class Rate(NamedTuple):
@@ -144,7 +142,7 @@ class Rate(NamedTuple):
 def rate_of(schedule: Schedule, done: int, steps: int) -> Rate:
     """A schedule for the `steps` environment steps after the first `done`."""
     if schedule.function is None:
-        return Rate(float(schedule.c), float(schedule.alpha), EMPTY, 0)
+        return Rate(float(schedule.c), float(schedule.alpha), np.empty(0), 0)
     return Rate(math.nan, math.nan, schedule.values(done + 1, steps), done + 1)
 
 

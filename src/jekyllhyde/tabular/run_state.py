@@ -9,7 +9,6 @@ from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.tabular.algorithm import Algorithm
 from jekyllhyde.tabular.hyde import (
     Count,
-    JekyllAlone,
     JekyllAndHyde,
     Nobody,
     OptimisticQ,
@@ -32,7 +31,6 @@ from jekyllhyde.tabular.jekyll import (
     TemporalDifference,
 )
 from jekyllhyde.tabular.records import (
-    EMPTY,
     POSITION,
     Index,
     StepSize,
@@ -91,23 +89,27 @@ def initial_state(
     hyde_q0 = settings.option("hyde_q0")
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
     position.factor = 1.0
-    tables = Tables(
-        theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
-        pi=uniform,
-        q=np.full(size, float(settings.q0)),
-        q_hyde=EMPTY if hyde_q0 is None else np.full(size, float(hyde_q0)),
-        n=np.zeros(size, dtype=np.int64),
-        work=np.empty(n_actions),
-        width=np.uint64(n_actions),
+    return RunState(
+        tables=Tables(
+            theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
+            pi=uniform,
+            q=np.full(size, float(settings.q0)),
+            q_hyde=np.empty(0) if hyde_q0 is None else np.full(size, float(hyde_q0)),
+            n=np.zeros(size, dtype=np.int64),
+            work=np.empty(n_actions),
+            width=np.uint64(n_actions),
+        ),
+        words=stream(seed, run),
+        position=position,
+        log=np.empty((2, 0), dtype=np.uint32),
     )
-    return RunState(tables, stream(seed, run), position, np.empty((2, 0), dtype=np.uint32))
 
 
 def algorithm(
     settings: TabularSettings, state: RunState, gamma: float, steps: int, has_model: bool
 ) -> Algorithm:
     """The records of all choices, for the next `steps` environment steps."""
-    leader: Any = JekyllAlone()
+    leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
         schedules: Any = (settings.epsilon, settings.o)
@@ -115,9 +117,12 @@ def algorithm(
         explorer = settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:
-        from_model = settings.option("successor") == "model" and has_model
-        capacity = settings.capacity or UNBOUNDED
-        replay = TwoLogs(state.log, capacity, settings.when_full == "ring", from_model)
+        replay = TwoLogs(
+            log=state.log,
+            capacity=settings.capacity or UNBOUNDED,
+            ring=settings.when_full == "ring",
+            from_model=settings.option("successor") == "model" and has_model,
+        )
     is_quiet = isinstance(explorer, Nobody) or (
         isinstance(explorer, OptimisticQ) and isinstance(explorer.bonus, Count)
     )
@@ -142,11 +147,13 @@ def _critic(settings: TabularSettings) -> Any:
     if isinstance(rule, Mle):
         return Mle(settings.mle_every, float(settings.q0))
     is_plain = settings.nu == 0 or settings.option("nu_in") == "actor"
-    reward = Plain() if is_plain else Curious(float(settings.nu))
-    eta = float(settings.eta_c) / settings.batch
-    if isinstance(rule, Current):
-        return Current(TemporalDifference(ExpectedSarsa(), eta, reward))
-    return TemporalDifference(rule, eta, reward)
+    is_current = isinstance(rule, Current)
+    learned = TemporalDifference(
+        rule=ExpectedSarsa() if is_current else rule,
+        eta=float(settings.eta_c) / settings.batch,
+        reward=Plain() if is_plain else Curious(float(settings.nu)),
+    )
+    return Current(learned) if is_current else learned
 
 
 def _actor(settings: TabularSettings) -> Any:

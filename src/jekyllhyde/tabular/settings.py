@@ -126,12 +126,12 @@ class TabularSettings:
     def resolved(self) -> dict[str, Any]:
         """Every option with its value in force, in the words of the command line."""
         values = {name: self.option(name) for name in vars(self)}
-        spelled = {"critic": CRITICS, "bonus": BONUSES, "hyde": EXPLORERS, "actor": ACTORS}
+        choices = {"critic": CRITICS, "bonus": BONUSES, "hyde": EXPLORERS, "actor": ACTORS}
         for name, value in values.items():
             if isinstance(value, Schedule):
                 values[name] = str(value)
-            elif name in spelled and value is not None and not isinstance(value, str):
-                values[name] = spelled[name].spell(spelled[name].make(value))
+            elif name in choices and value is not None and not isinstance(value, str):
+                values[name] = choices[name].spell(choices[name].make(value))
         return dict(each for each in values.items() if each not in NEW_OPTIONS.items())
 
     @property

@@ -1,7 +1,6 @@
 """Learning from samples with tables (`jekyllhyde.learn`) as runs of a cell."""
 
 from dataclasses import fields
-from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -48,7 +47,7 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     return (
         stored("learn", asdict(chosen), asdict(LearnSettings()))
         | {"agent": record.stored}
-        | stored(record.stored, _resolved(agent), _defaults(record.cls))
+        | {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
         | references.described(files)
     )
 
@@ -99,16 +98,6 @@ def _tabular(name: str) -> AgentRecord:
         names = ", ".join(record.name for record in known.values())
         raise InputError(f"agent is {name!r}; it must be one of {names}, or file.py:Name")
     return record
-
-
-def _resolved(agent: Any) -> dict[str, Any]:
-    # Every setting of an agent with the value in force.
-    return {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
-
-
-@lru_cache(maxsize=64)
-def _defaults(cls: Any) -> dict[str, Any]:
-    return _resolved(cls())
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
