@@ -44,8 +44,12 @@ def save(agent: "TabularAgent", path: str | Path) -> None:
     }
     # Random states hold NumPy's integers and arrays, which JSON does not know.
     about = json.dumps(header, default=lambda number: number.tolist())
-    episodes = np.array(agent.episodes.rows, dtype=np.float64).reshape(-1, 3)
-    write_npz(Path(path), {"header": np.array(about), "episodes": episodes, **arrays_of(learner)})
+    arrays = {
+        "header": np.array(about),
+        "episodes": np.array(agent.episodes.rows, dtype=np.float64).reshape(-1, 3),
+        **arrays_of(learner),
+    }
+    write_npz(Path(path), arrays)
 
 
 def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
@@ -122,9 +126,14 @@ def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, A
     clock[3] *= shape[1]
     position = np.array([(*clock[:8], 0, *sums)], dtype=POSITION)
     settings = dict(header["settings"])
-    new = {"agent": NAMES_1.get(header["agent"]), "seed": settings.pop("seed"), "shape": shape}
     return (
-        {**header, **new, "settings": settings},
+        {
+            **header,
+            "agent": NAMES_1.get(header["agent"]),
+            "seed": settings.pop("seed"),
+            "shape": shape,
+            "settings": settings,
+        },
         {
             **arrays,
             **{name: arrays[name].ravel() for name in TABLES},

@@ -89,8 +89,10 @@ class EnvironmentLearner:
                     "rewards are finite numbers"
                 )
             discount = 0.0 if terminated else settings.gamma
-            edge = self._write(int(pair), float(reward), s_next * width, discount)
-            world = Observed(edge, bool(terminated or truncated))
+            world = Observed(
+                edge=self._write(int(pair), float(reward), s_next * width, discount),
+                ended=bool(terminated or truncated),
+            )
             self.progression.actions.append(action)
             self.progression.episode_return += float(reward)
             if advance(world, run, choices, 1) == DIVERGED:

@@ -28,7 +28,8 @@ from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_sta
 from jekyllhyde.tabular.settings import TabularSettings
 
 EVALUATIONS = 1000
-PUBLISHED_HORIZON = 100
+NEVER = 1 << 62
+HORIZONS = {"published": 100, "paper": NEVER}  # steps after which a trajectory is cut
 SHORT, LONG = 0.05, 0.2  # seconds between which a chunk should last
 WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
@@ -79,12 +80,14 @@ def learn(
         settings=settings,
         trajectories=check_count(trajectories, "trajectories", 1),
         seed=check_count(seed, "seed", 0),
-        horizon=_horizon(horizon, settings, mdps),
+        horizon=check_count(
+            HORIZONS[settings.convention] if horizon is None else horizon, "horizon", 1
+        ),
         target=target,
         target_on=check_choice(target_on, "target_on", CRITERIA),
         progress=report,
     )
-    _check_target(target, settings, mdps)
+    _check_problems(job, mdps)
     workers = count_threads(threads)
     numbers = itertools.count(check_count(first, "first", 0))
     tasks = [(problem, next(numbers)) for problem in mdps for _ in range(runs)]
@@ -176,26 +179,18 @@ def evaluation_times(trajectories: int) -> Ints:
     return np.unique(np.append(times, trajectories))
 
 
-def _horizon(horizon: int | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> int:
-    # The cut; one that is never reached where there is none.
-    if horizon is not None or settings.convention == "published":
-        return check_count(PUBLISHED_HORIZON if horizon is None else horizon, "horizon", 1)
-    for mdp in mdps:
-        require(
-            mdp.is_terminal.any(),
-            f"{mdp.name} has no terminal state, so its trajectories never end; give a horizon",
-        )
-    return 1 << 62
-
-
-def _check_target(target: float | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> None:
+def _check_problems(job: _Job, mdps: list[FiniteMDP]) -> None:
     require(
-        target is None or np.isfinite(target),
-        f"target is {target}; it must be a normalized return, usually in (0, 1)",
+        job.target is None or np.isfinite(job.target),
+        f"target is {job.target}; it must be a normalized return, usually in (0, 1)",
     )
     for mdp in mdps:
         require(
-            not settings.uses_model or (mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0),
+            job.horizon < NEVER or mdp.is_terminal.any(),
+            f"{mdp.name} has no terminal state, so its trajectories never end; give a horizon",
+        )
+        require(
+            not job.settings.uses_model or (mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0),
             f"critic is 'mle', but {mdp.name} has {mdp.n_states} states and gamma = "
             f"{mdp.gamma:g}; it takes at most {DENSE_LIMIT} states and gamma below 1",
         )
@@ -203,22 +198,20 @@ def _check_target(target: float | None, settings: TabularSettings, mdps: list[Fi
         mdp.normalize(0.0)
 
 
-def memory_per_run(
-    mdp: FiniteMDP, settings: TabularSettings, trajectories: int, horizon: int
-) -> float:
-    """Bytes that one run takes at most: tables, edges, evaluation, and a full replay log."""
+def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
+    # Bytes that one run takes at most: tables, edges, evaluation, and a full replay log.
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
-    most = min(float(trajectories) * horizon, 2.0 * (settings.capacity or np.inf))
-    return tables + edges + evaluation + 4.0 * max(most if settings.uses_replay else 0.0, CHUNK)
+    steps = float(job.trajectories) * min(job.horizon, 10_000)
+    kept = min(steps, 2.0 * (job.settings.capacity or np.inf)) if job.settings.uses_replay else 0.0
+    return tables + edges + evaluation + 4.0 * max(kept, CHUNK)
 
 
 def _check_memory(
     job: _Job, mdps: list[FiniteMDP], workers: int, tasks: int, memory: float | None
 ) -> None:
     # Refuse what cannot fit: `workers` runs at once, and the results of all.
-    horizon = min(job.horizon, 10_000)
-    largest = max(memory_per_run(mdp, job.settings, job.trajectories, horizon) for mdp in mdps)
+    largest = max(_memory_per_run(job, mdp) for mdp in mdps)
     tables = max(16.0 * mdp.r.size for mdp in mdps)
     curves = 12 * 8.0 * len(evaluation_times(job.trajectories))
     needed = workers * largest + tasks * (tables + curves)
