@@ -16,6 +16,7 @@ from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Progression
+from jekyllhyde.tabular.learned_model import LISTS, OBSERVED, Counts, NoModel, link
 from jekyllhyde.tabular.records import EDGE_FIELDS, POSITION, new_edges
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, A
     # The position was an array of integers, in the order of the fields of now, and two floats; the
     # state was a number instead of its row.
     clock[3] *= shape[1]
-    position = np.array([(*clock[:8], 0, *sums)], dtype=POSITION)
+    position = np.array([(*clock[:8], 0, *sums, *[0] * (len(POSITION) - 11))], dtype=POSITION)
     settings = dict(header["settings"])
     return (
         {
@@ -155,6 +156,8 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
 def _views(learner: EnvironmentLearner, sizes: list[int], used: int) -> Arrays:
     # The arrays themselves, with so many entries of the two logs and so many edges.
     state = learner.state
+    distinct = int(state.position.transitions[0])
+    model = {} if isinstance(state.model, NoModel) else state.model._asdict()
     return {
         **{name: getattr(state.tables, name) for name in TABLES},
         "words": state.words,
@@ -163,6 +166,8 @@ def _views(learner: EnvironmentLearner, sizes: list[int], used: int) -> Arrays:
         "log_jekyll": state.log[0, : sizes[0]],
         "log_hyde": state.log[1, : sizes[1]],
         **{f"edge_{name}": getattr(learner.edges, name)[:used] for name in EDGE_FIELDS},
+        **{f"model_{name}": model[name][:distinct] for name in OBSERVED if model},
+        **{f"model_{name}": model[name] for name in model if name not in (*OBSERVED, *LISTS)},
     }
 
 
@@ -171,6 +176,8 @@ def _restore(learner: EnvironmentLearner, arrays: Arrays) -> None:
     *sizes, used = (len(arrays.get(name, ())) for name in ("log_jekyll", "log_hyde", "edge_row"))
     learner.state.log = np.zeros((2, max(sizes)), dtype=np.uint32)
     learner.edges = new_edges(used)
+    learner.state.make_model_room(len(arrays.get("model_pair", ())))
+    learner.state.position.transitions = len(arrays.get("model_pair", ()))
     for name, view in _views(learner, sizes, used).items():
         given = arrays.get(name, np.empty(()))
         require(
@@ -198,5 +205,20 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
         "numbers": not state.log.size or state.log.max() < len(edges.r),
         "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }
+    model = state.model
+    if isinstance(model, Counts):
+        queued = np.take(model.queue, np.arange(now.queue_size) + now.queue_first, mode="wrap")
+        distinct = now.transitions
+        fits["model"] = (
+            now.queue_first < pi.size
+            and now.queue_size <= pi.size
+            and distinct <= len(model.pair)
+            and (model.pair < pi.size).all()
+            and (model.next < len(pi)).all()
+            and (model.count[:distinct] > 0).all()
+            and np.array_equal(np.sort(queued), np.flatnonzero(model.is_queued))
+        )
     for name, fit in fits.items():
         require(fit, f"its {name} cannot be that of such an agent")
+    if isinstance(model, Counts):
+        link(model, now.transitions)

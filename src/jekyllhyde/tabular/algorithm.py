@@ -7,7 +7,8 @@ selects the code:
     actor      the update of Jekyll's policy in a visited state       (`jekyll`)
     critic     Jekyll's q                                             (`jekyll`)
     explorer   Mr Hyde: his policy, his q and his bonus               (`hyde`)
-    replay     the two buffers, or the transition under way           (`hyde`)
+    replay     the two buffers, or the transition under way           (`replays`)
+    model      what is learned of the world: nothing, or all counts   (`learned_model`)
     world      a known model, or one observed transition              (`known_model`)
 
 Random numbers are drawn in the order of the listing, and only where there is something to choose.
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.jit import by_type, kernel
-from jekyllhyde.tabular.records import Run, StepSize, step_of, transition
+from jekyllhyde.tabular.records import Run, StepSize, step_of
 
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)  # why the loop returned
 
@@ -43,13 +44,14 @@ store, draw, prepare, learn_critic, learn_hyde, improve = map(
     by_type, ("store", "draw", "prepare", "learn_critic", "learn_hyde", "improve")
 )
 off_policiness, choose_leader = map(by_type, ("off_policiness", "choose_leader"))
+begin, draws, observe, settle = map(by_type, ("begin", "draws", "observe", "settle"))
 
 
 @kernel
 def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     """Up to `budget` environment steps; returns why it stopped."""
     leader, actor, critic, explorer, replay, step_size, batch, counts_log = algorithm
-    edges, tables, words, position = run
+    edges, tables, model, words, position = run
     now = position[0]
     row, k, t, control = np.uint64(now.row), now.k, now.steps, now.control
     trajectories, log_count = now.trajectories, math.log(now.trajectories + 1.0)
@@ -57,32 +59,37 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     sizes = now.size_jekyll, now.size_hyde
     reason, finite = PAUSED, True
     for _ in range(budget):
+        if k == 0:
+            begin(explorer, run, row)
         pair, e = act(world, run, explorer, row, control)  # 5
         t += 1
         tables.n[pair] += 1
         sizes = store(replay, e, control, sizes)  # 6
+        observe(model, run, e)
         factor_sum += factor
         step = step_of(step_size, factor, factor_sum, trajectories, t)
         factor *= step_size.decay
         o = off_policiness(leader, t)
         prepare(critic, world, run, t)
-        for _ in range(batch):
-            sample = transition(edges, draw(replay, run, e, o, sizes))  # 9
+        over = is_over(world, e, k + 1)
+        for i in range(draws(replay, run, batch, k + 1, over)):
+            sample = draw(replay, run, e, i, control, o, sizes)  # 9
             finite &= learn_critic(critic, run, sample, e, log_count)  # 11
-            learn_hyde(explorer, tables, sample, log_count)  # 10
-            improve(actor, tables, sample, step, t)  # 12
+            learn_hyde(explorer, run, sample, log_count)  # 10
+            improve(actor, run, sample, step, t)  # 12
+            settle(model, run, sample.row)
         if not finite:
             reason = DIVERGED
             break
         row = np.uint64(edges.next[e])
         k += 1
-        if is_over(world, e, k):
+        if over:
             trajectories += 1
             if counts_log:
                 log_count = math.log(trajectories + 1.0)
             k, factor = 0, 1.0
             now.hyde_trajectories += control
-            epsilon, control = choose_leader(leader, t, words)  # 7
+            epsilon, control = choose_leader(leader, run, t)  # 7
             row = restart(world, row, words)
             reason = evaluate(world, run, explorer, trajectories, t, epsilon)
             if reason != PAUSED:

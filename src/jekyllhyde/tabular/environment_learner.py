@@ -2,9 +2,10 @@
 
 Each step acts, observes, and learns from that transition with the compiled loop of `learn`
 (`algorithm.advance` in the world `Observed`). Termination stores the discount 0, truncation stores
-gamma: it bootstraps. Actions that `info["action_mask"]` forbids have theta = -inf and Hyde's
-q = -inf: they are neither taken nor counted on. Whatever an environment returns is checked before
-it reaches the loop.
+gamma: it bootstraps. Where an environment declares no time limit, `recommended` cuts its episodes
+(see `TabularSettings.cut`): a policy that walks in circles must not end the learning. Actions that
+`info["action_mask"]` forbids have theta = -inf and Hyde's q = -inf: they are neither taken nor
+counted on. Whatever an environment returns is checked before it reaches the loop.
 
 Resuming is exact. Beside the agent's own state, the environment's random state before the last
 reset and the actions since then are kept: a fresh environment is brought back to where the old one
@@ -72,12 +73,14 @@ class EnvironmentLearner:
         """`steps` environment steps, going on where the last call stopped."""
         self._enter(env)
         state, settings, width = self.state, self.settings, self.shape[1]
+        is_cut = settings.convention == "recommended" and not has_time_limit(env)
+        cut = settings.cut(self.shape[0]) if is_cut else None
         for i in range(steps):
             if i % CHUNK == 0:
                 count = min(CHUNK, steps - i)
                 self._make_room(count)
                 choices = algorithm(settings, state, settings.gamma, count, False)
-                run = Run(self.edges, state.tables, state.words, state.position)
+                run = Run(self.edges, state.tables, state.model, state.words, state.position)
             row, control = np.uint64(state.position.row[0]), int(state.position.control[0])
             pair = choose_action(state.tables, choices.explorer, row, control, state.words)
             action = int(pair) - int(row)
@@ -89,11 +92,10 @@ class EnvironmentLearner:
                     "rewards are finite numbers"
                 )
             discount = 0.0 if terminated else settings.gamma
-            world = Observed(
-                edge=self._write(int(pair), float(reward), s_next * width, discount),
-                ended=bool(terminated or truncated),
-            )
+            edge = self._write(int(pair), float(reward), s_next * width, discount)
             self.progression.actions.append(action)
+            truncated = truncated or len(self.progression.actions) == cut
+            world = Observed(edge, bool(terminated or truncated))
             self.progression.episode_return += float(reward)
             if advance(world, run, choices, 1) == DIVERGED:
                 raise InputError(
@@ -227,6 +229,12 @@ def describe(env: Any) -> tuple[str, tuple[int, int], tuple[int, int]]:
     states, actions = env.observation_space, env.action_space
     env_id = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
     return env_id, (int(states.n), int(actions.n)), (int(states.start), int(actions.start))
+
+
+def has_time_limit(env: Any) -> bool:
+    """Whether an environment says after how many steps it ends an episode."""
+    is_told = getattr(env.spec, "max_episode_steps", None) is not None
+    return is_told or any(map(env.has_wrapper_attr, ("_max_episode_steps", "horizon")))
 
 
 def predict(learner: EnvironmentLearner, observation: Any, deterministic: bool) -> Any:

@@ -1,6 +1,5 @@
 """Mr Hyde, by type, and what he adds to Algorithm 2: he leads some of the trajectories (line 7 of
-Algorithm 3), explores for a bonus of his own (lines 5 and 10), and has a replay buffer of his own
-(lines 6 and 9).
+Algorithm 3) and explores for a bonus of his own (lines 5 and 10).
 
     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
 
@@ -13,10 +12,6 @@ to use. A bonus of one's own is a class like `Count`, in a file:
 
 `visits` is n(s, a) of both personalities, `log_count` is log(trajectories + 1). It is chosen with
 bonus="file.py:Mine" or bonus="file.py:Mine(scale=2)", or as a record, bonus=Mine(2.0).
-
-Replay is two logs of edge numbers, O(1) in time and four bytes per transition. `from_model`
-(published): (s, a) comes from the chosen buffer, and s' from the empirical model of both; otherwise
-the stored transition itself is replayed.
 """
 
 from typing import Any, NamedTuple
@@ -24,24 +19,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.jit import by_type, phase, sqrt
-from jekyllhyde.mdp.finite import Floats, Ints
+from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.registry import Choices
+from jekyllhyde.tabular.learned_model import next_mean
 from jekyllhyde.tabular.records import (
-    ONE,
-    Index,
+    ByVisits,
     Place,
     Rate,
     Run,
     Tables,
     Transition,
-    Words,
     greedy_value,
     rate_at,
+    step_size,
     uniform,
 )
 
 BONUSES, EXPLORERS = Choices("bonus"), Choices("hyde")
-Sizes = tuple[np.int64, np.int64]
 bonus_value = by_type("value")
 
 
@@ -54,9 +48,28 @@ class JekyllAndHyde(NamedTuple):
     def off_policiness(self, t: int) -> float:
         return rate_at(self.o, t)
 
-    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
+    def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
         epsilon = rate_at(self.epsilon, t)
-        return epsilon, 1 if epsilon > 0.0 and uniform(words) < epsilon else 0
+        return epsilon, 1 if epsilon > 0.0 and uniform(run.words) < epsilon else 0
+
+
+class Curiosity(NamedTuple):
+    """Hyde leads as often as he expects something new; o_t of the samples are his.
+
+    epsilon is the fourth root of his value where trajectories start, in units of his first value:
+    1 while nothing is known, and falling with the square root of the square root of his bonus.
+    """
+
+    q0: float
+    o: Rate
+
+    def off_policiness(self, t: int) -> float:
+        return rate_at(self.o, t)
+
+    def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
+        promise = max(run.position[0].start_value / self.q0, 0.0)
+        epsilon = sqrt(sqrt(min(promise, 1.0)))
+        return epsilon, 1 if uniform(run.words) < epsilon else 0
 
 
 @BONUSES.register
@@ -82,33 +95,34 @@ class OptimisticQ(NamedTuple):
     clip: float
     bonus: Any
 
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
+
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
-    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
-        q, pair = tables.q_hyde, sample.pair
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        tables, pair = run.tables, sample.pair
+        q = tables.q_hyde
         best = greedy_value(q, sample.next, tables.width)
         target = bonus_value(self.bonus, tables.n[pair], log_count) + sample.discount * best
         q[pair] = min(q[pair] + self.eta * (target - q[pair]), self.clip)
 
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        for s in range(pi.shape[0]):
-            row, best = np.uint64(s) * tables.width, 0
-            for a in range(pi.shape[1]):
-                pi[s, a] = 0.0
-                if tables.q_hyde[row + np.uint64(a)] > tables.q_hyde[row + np.uint64(best)]:
-                    best = a
-            pi[s, best] = 1.0
+        greedy_policy(tables, pi)
 
 
 @EXPLORERS.register
 class Uniform(NamedTuple):
     """Uniform actions; nothing is learned."""
 
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
+
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
-    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         """Nothing."""
 
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
@@ -121,13 +135,16 @@ class Nobody(NamedTuple):
     def off_policiness(self, t: int) -> float:
         return 0.0
 
-    def choose_leader(self, t: int, words: Words) -> tuple[float, int]:
+    def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
         return 0.0, 0
+
+    def begin(self, run: Run, row: Place) -> None:
+        """Nothing."""
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return row
 
-    def learn_hyde(self, tables: Tables, sample: Transition, log_count: float) -> None:
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         """Nothing."""
 
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
@@ -135,6 +152,99 @@ class Nobody(NamedTuple):
 
 
 EXPLORERS.add("q_learning", OptimisticQ)
+
+
+@EXPLORERS.register
+class Optimistic(NamedTuple):
+    """Q-learning as `model_based` has it, without the model, with a step that falls with visits.
+
+    q~(s,a) <- q~(s,a) + (h + 1) / (h + n) (b(s,a) + gamma max_a' q~(s',a') - q~(s,a))
+    """
+
+    gamma: float = 0.99
+    episodic: bool = False
+    h: float = 10.0
+    bonus: Any = Count()
+
+    @property
+    def q0(self) -> float:
+        """His value of what was never tried."""
+        return 1.0 / (1.0 - self.gamma)
+
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
+
+    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
+        return greedy_action(tables.q_hyde, row, tables.width, u)
+
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        tables, pair = run.tables, sample.pair
+        value = greedy_value(tables.q_hyde, sample.next, tables.width)
+        if sample.discount == 0.0:
+            value = 0.0 if self.episodic else run.position[0].start_value
+        target = bonus_value(self.bonus, tables.n[pair], log_count) + self.gamma * value
+        step = step_size(ByVisits(self.h), tables.n[pair])
+        tables.q_hyde[pair] += step * (target - tables.q_hyde[pair])
+
+    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
+        greedy_policy(tables, pi)
+
+
+@EXPLORERS.register
+class ModelBased(NamedTuple):
+    """Values of the bonus in the learned model, greedy with ties broken at random.
+
+        q~(s,a) <- b(s,a) + gamma sum_s' P^(s'|s,a) max_a' q~(s',a')
+
+    A pair that was never tried is worth the most there can be, 1 / (1 - gamma) with a bonus of at
+    most 1. The end of a trajectory is no loss to him, for the next one follows: it is worth what
+    his trajectories are worth at their start (episodic=True: nothing). Rewards do not concern him.
+    """
+
+    gamma: float = 0.99
+    episodic: bool = False
+    bonus: Any = Count()
+
+    @property
+    def q0(self) -> float:
+        """His value of what was never tried."""
+        return 1.0 / (1.0 - self.gamma)
+
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
+
+    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
+        return greedy_action(tables.q_hyde, row, tables.width, u)
+
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        model, tables, pair = run.model, run.tables, sample.pair
+        at_end = 0.0 if self.episodic else run.position[0].start_value
+        value = next_mean(model, tables, pair, model.v_hyde, at_end)
+        bonus = bonus_value(self.bonus, tables.n[pair], log_count)
+        tables.q_hyde[pair] = bonus + self.gamma * value
+
+    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
+        greedy_policy(tables, pi)
+
+
+@phase
+def meet_start(run: Run, row: Place) -> None:
+    """Take Hyde's value at a start into the mean over the last ten or so."""
+    now = run.position[0]
+    value = greedy_value(run.tables.q_hyde, row, run.tables.width)
+    now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
+
+
+@phase
+def greedy_policy(tables: Tables, pi: Floats) -> None:
+    """Hyde's greedy policy [S, A], the first of equals."""
+    for s in range(pi.shape[0]):
+        row, best = np.uint64(s) * tables.width, 0
+        for a in range(pi.shape[1]):
+            pi[s, a] = 0.0
+            if tables.q_hyde[row + np.uint64(a)] > tables.q_hyde[row + np.uint64(best)]:
+                best = a
+        pi[s, best] = 1.0
 
 
 @phase
@@ -149,65 +259,4 @@ def greedy_action(q: Floats, row: Place, width: Place, u: float) -> Place:
             if rank == 0:
                 chosen = Place(i)
             rank -= 1
-    return chosen
-
-
-class UnderWay(NamedTuple):
-    """No replay: the sample is the transition under way (Algorithm 2)."""
-
-    def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
-        return sizes
-
-    def draw(self, run: Run, e: Place, o: float, sizes: Sizes) -> Place:
-        return e
-
-
-class TwoLogs(NamedTuple):
-    """The buffers of Jekyll and Hyde, log [2, room].
-
-    capacity : bounds each.  ring : the oldest makes room, else the newest is dropped.
-    from_model : s' is drawn again from the empirical model of both buffers.
-    """
-
-    log: Index
-    capacity: int
-    ring: bool
-    from_model: bool
-
-    def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
-        """Append edge e to the buffer of the personality in control.
-
-        `sizes` count all that was ever offered to each.
-        """
-        size = sizes[1] if control else sizes[0]
-        if size < self.capacity:
-            self.log[control, size] = e
-        elif self.ring:
-            self.log[control, size % self.capacity] = e
-        return sizes[0] + 1 - control, sizes[1] + control
-
-    def draw(self, run: Run, e: Place, o: float, sizes: Sizes) -> Place:
-        edges, tables, words, _ = run
-        from_hyde = 0
-        if sizes[1] > 0:
-            from_hyde = 1 if uniform(words) < o else 0
-        size = sizes[1] if from_hyde else sizes[0]
-        place = np.uint64(uniform(words) * min(size, self.capacity))  # type: ignore[operator]
-        drawn = np.uint64(self.log[from_hyde, place])
-        if self.from_model:
-            pair = np.uint64(edges.pair[drawn])
-            if edges.first[pair + ONE] > edges.first[pair] + ONE:
-                visit = np.int64(uniform(words) * tables.n[pair])
-                drawn = edge_of_visit(edges.first, edges.seen, pair, visit)
-        return drawn
-
-
-@phase
-def edge_of_visit(first: Index, seen: Ints, pair: Place, visit: np.int64) -> Place:
-    """The edge that visit number `visit` of a pair took, when visits are ordered by edge."""
-    chosen, before = np.uint64(first[pair]), np.int64(0)
-    for e in range(chosen, np.uint64(first[pair + ONE]) - ONE):
-        before += seen[e]
-        if visit >= before:
-            chosen = Place(e) + ONE
     return chosen

@@ -17,6 +17,8 @@ The critic is known by the value of s' that a sample's target takes:
     expected_sarsa   value(s') = sum_a' pi(a'|s') q(s',a')
     current          the same, on the transition under way instead of the sample drawn
     q_learning       value(s') = max_a' q(s',a')
+    model_based      q = r^ + gamma P^ v for one pair, v(s) = sum_a pi(a|s) q(s,a) as it stands, in
+                     the model that was learned (`learned_model`)
     mle              q = r^ + gamma P^ v, v exact for pi in the empirical model (r^, P^); q0 where
                      (s,a) was never tried
 
@@ -33,10 +35,11 @@ import numpy as np
 
 from jekyllhyde.jit import by_type, sqrt
 from jekyllhyde.registry import Choices
-from jekyllhyde.simplex import project_row, shifted_softmax_row
+from jekyllhyde.simplex import project_row, shifted_softmax_row, softmax_row
 from jekyllhyde.tabular.algorithm import learn_critic
 from jekyllhyde.tabular.hyde import Ucb, bonus_value
 from jekyllhyde.tabular.known_model import fit_model
+from jekyllhyde.tabular.learned_model import next_mean
 from jekyllhyde.tabular.records import (
     Place,
     Run,
@@ -44,11 +47,12 @@ from jekyllhyde.tabular.records import (
     Transition,
     expected_value,
     greedy_value,
+    step_size,
     transition,
 )
 
 ACTORS, CRITICS = Choices("actor"), Choices("critic")
-TINY, LARGEST = 1e-300, 1e300
+TINY, LARGEST, TIE = 1e-300, 1e300, 1e-9
 improve_row, next_value, with_bonus = map(by_type, ("improve_row", "next_value", "with_bonus"))
 
 
@@ -56,8 +60,9 @@ improve_row, next_value, with_bonus = map(by_type, ("improve_row", "next_value",
 class Softmax(NamedTuple):
     """The expected update with softmax."""
 
-    def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        theta, pi, q, row = tables.theta, tables.pi, tables.q, sample.row
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row = run.tables, sample.row
+        theta, pi, q = tables.theta, tables.pi, tables.q
         v, top = expected_value(tables, row), -math.inf
         for i in range(row, row + tables.width):
             theta[i] += step * pi[i] * (q[i] - v)
@@ -73,8 +78,9 @@ class RegularizedSoftmax(NamedTuple):
     centred: bool = False
     nu: float = 0.0
 
-    def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        theta, pi, work, row = tables.theta, tables.pi, tables.work, sample.row
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row = run.tables, sample.row
+        theta, pi, work = tables.theta, tables.pi, tables.work
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         baseline, top = 0.0, -math.inf
         for i in range(row, row + tables.width):
@@ -94,8 +100,8 @@ class Direct(NamedTuple):
 
     nu: float = 0.0
 
-    def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        row = sample.row
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row = run.tables, sample.row
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         for i in range(row, row + tables.width):
             bonus = self.nu * sqrt(log_t / max(tables.n[i], 1))
@@ -111,8 +117,9 @@ class Sampled(NamedTuple):
     lam: float = 0.0
     nu: float = 0.0
 
-    def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
-        theta, pi, row, taken = tables.theta, tables.pi, sample.row, sample.pair
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row, taken = run.tables, sample.row, sample.pair
+        theta, pi = tables.theta, tables.pi
         log_t = math.log(t) if self.nu > 0.0 else 0.0
         target = sample.r + sample.discount * expected_value(tables, sample.next)
         bonus = self.nu * sqrt(log_t / tables.n[taken])
@@ -128,12 +135,39 @@ class Sampled(NamedTuple):
             shifted_softmax_row(theta, pi, row, tables.width, top)
 
 
+@ACTORS.register
+class RaiseGreedy(NamedTuple):
+    """Cross-entropy to the greedy action, of which only that action's logit is raised.
+
+        theta(s,a*) <- theta(s,a*) + step (1 - pi(a*|s)),  a* = argmax q(s,.) of the actions tried
+
+    The ratios of the others stay as they are. Only the order of q counts, not its size: a tie,
+    up to rounding, leaves the action that leads. Wrong leads are taken back in a step or two.
+    """
+
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row = run.tables, sample.row
+        theta, pi, q = tables.theta, tables.pi, tables.q
+        best, scale = row, run.position[0].scale
+        for i in range(row, row + tables.width):
+            if theta[i] > theta[best]:
+                best = Place(i)
+        if tables.n[best] == 0:
+            best = sample.pair
+        for i in range(row, row + tables.width):
+            if tables.n[i] > 0 and q[i] > q[best] + TIE * max(abs(q[best]), scale):
+                best = Place(i)
+        theta[best] += step * (1.0 - pi[best])
+        softmax_row(theta, pi, row, tables.width)
+
+
 class RowRule(NamedTuple):
     """A rule of the user's own, which knows theta, pi and q alone."""
 
     rule: Any
 
-    def improve(self, tables: Tables, sample: Transition, step: float, t: int) -> None:
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables = run.tables
         improve_row(self.rule, tables.theta, tables.pi, tables.q, sample.row, tables.width, step)
 
 
@@ -157,7 +191,7 @@ class TemporalDifference(NamedTuple):
     """A critic that learns from samples: `rule` gives the value of s', `reward` may add a bonus."""
 
     rule: Any
-    eta: float
+    eta: Any
     reward: Any
 
     def prepare(self, world: Any, run: Run, t: int) -> None:
@@ -167,7 +201,7 @@ class TemporalDifference(NamedTuple):
         tables, q, pair = run.tables, run.tables.q, sample.pair
         target = sample.r + sample.discount * next_value(self.rule, tables, sample.next)
         target = with_bonus(self.reward, target, tables.n[pair], log_count)
-        q[pair] += self.eta * (target - q[pair])
+        q[pair] += step_size(self.eta, tables.n[pair]) * (target - q[pair])
         return abs(q[pair]) < LARGEST
 
 
@@ -198,6 +232,24 @@ class Current(NamedTuple):
 
     def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
         return bool(learn_critic(self.learned, run, transition(run.edges, e), e, log_count))
+
+
+class ModelBasedCritic(NamedTuple):
+    """The mean reward and the mean value of what followed, in the learned model."""
+
+    gamma: float = 0.99
+
+    def prepare(self, world: Any, run: Run, t: int) -> None:
+        """Nothing."""
+
+    def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
+        model, tables, pair = run.model, run.tables, sample.pair
+        q = model.r[pair] + self.gamma * next_mean(model, tables, pair, model.v, 0.0)
+        tables.q[pair] = q
+        return abs(q) < LARGEST
+
+
+CRITICS.add("model_based", ModelBasedCritic)
 
 
 @CRITICS.register

@@ -88,7 +88,7 @@ class KnownModel(NamedTuple):
     over: tuple[float, float]
 
     def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> tuple[Place, Place]:
-        edges, tables, words, _ = run
+        edges, tables, words = run.edges, run.tables, run.words
         pair = choose_action(tables, explorer, row, control, words)
         e = np.uint64(edges.first[pair])
         if edges.first[pair + ONE] > e + ONE:

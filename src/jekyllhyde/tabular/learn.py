@@ -29,7 +29,6 @@ from jekyllhyde.tabular.settings import TabularSettings
 
 EVALUATIONS = 1000
 NEVER = 1 << 62
-HORIZONS = {"published": 100, "paper": NEVER}  # steps after which a trajectory is cut
 SHORT, LONG = 0.05, 0.2  # seconds between which a chunk should last
 WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
@@ -58,7 +57,8 @@ def learn(
         c = trajectories/1000, and at the end.
     runs, seed : run i draws from the stream (seed, i); the runs are number `first`, first + 1, ...
     horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on).
-        100 by default, as published; with convention="paper" there is no cut by default.
+        100 + S by default, long enough to cross the problem; 100 with convention="published"; none
+        with "paper".
     target : stop a run when its normalized return exceeds it: the global return and Jekyll's
         ("both"), or only one (`target_on`).
     threads : all cores by default.
@@ -76,13 +76,12 @@ def learn(
         if progress is not None:
             progress(count)
 
+    default_horizon = settings.cut(max(mdp.n_states for mdp in mdps)) or NEVER
     job = _Job(
         settings=settings,
         trajectories=check_count(trajectories, "trajectories", 1),
         seed=check_count(seed, "seed", 0),
-        horizon=check_count(
-            HORIZONS[settings.convention] if horizon is None else horizon, "horizon", 1
-        ),
+        horizon=check_count(default_horizon if horizon is None else horizon, "horizon", 1),
         target=target,
         target_on=check_choice(target_on, "target_on", CRITERIA),
         progress=report,
@@ -114,7 +113,7 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
-    run = Run(edges_of(mdp), state.tables, state.words, state.position)
+    run = Run(edges_of(mdp), state.tables, state.model, state.words, state.position)
     world = known_model(
         mdp,
         pi=state.table("pi"),
@@ -127,11 +126,12 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
     solution = mdp.n_states**3 // settings.mle_every if settings.uses_model else 0
-    budget = max(1, min(CHUNK, WORK // (settings.batch * mdp.n_actions * 10 + solution)))
+    budget = max(1, min(CHUNK, WORK // (settings.option("batch") * mdp.n_actions * 10 + solution)))
     done, reason = 0, PAUSED
     while reason in (PAUSED, EVALUATE):
         if state.make_room(settings, budget) or settings.has_callables:
             choices = algorithm(settings, state, mdp.gamma, budget, True)
+            run = run._replace(model=state.model)
         start = time.perf_counter()
         reason = advance(world, run, choices, budget)
         seconds = time.perf_counter() - start

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import phase, sqrt
+from jekyllhyde.jit import by_type, phase, sqrt
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.schedule import Schedule
 
@@ -92,19 +92,27 @@ class Tables(NamedTuple):
 
 # Where a run stands, as an array of one record. The state is kept as its row in the tables; factor
 # is the actor's step factor of the next step, factor_sum the sum of all before; next_evaluation
-# counts the evaluations made.
+# counts the evaluations made. Of the learned model: how many transitions are distinct, and its
+# queue of pairs. Of a backward replay: the length of a stretch, its log and its last place.
+# start_value is Hyde's value where trajectories start, scale the largest reward seen.
 POSITION = np.dtype(
     [(name, np.int64) for name in ("steps", "trajectories", "k", "row", "control")]
     + [(name, np.int64) for name in ("size_jekyll", "size_hyde", "hyde_trajectories")]
     + [("next_evaluation", np.int64), ("factor", np.float64), ("factor_sum", np.float64)]
+    + [(name, np.int64) for name in ("transitions", "queue_first", "queue_size")]
+    + [(name, np.int64) for name in ("stretch", "stretch_log", "stretch_last")]
+    + [("start_value", np.float64), ("scale", np.float64)]
 )
 
 
 class Run(NamedTuple):
-    """What a run works on: edges, tables, the words of its random stream, and where it stands."""
+    """What a run works on: edges, tables, what it has learned of the model (see `learned_model`),
+    the words of its random stream, and where it stands.
+    """
 
     edges: Edges
     tables: Tables
+    model: Any
     words: Words
     position: Any
 
@@ -162,6 +170,27 @@ def rate_at(rate: Rate, t: int) -> float:
     return min(1.0, value)
 
 
+class Constant(NamedTuple):
+    """A step of always the same size."""
+
+    eta: float
+
+    def step(self, visits: np.int64) -> float:
+        return self.eta
+
+
+class ByVisits(NamedTuple):
+    """The step (h + 1) / (h + n) of a pair seen n times: at first 1, and rewards of long ago fade
+    as in Q-learning with an analysis (Jin et al., 2018), h being a horizon.
+    """
+
+    h: float = 10.0
+
+    def step(self, visits: np.int64) -> float:
+        return (self.h + 1.0) / (self.h + visits)
+
+
+step_size = by_type("step")
 PUBLISHED, PAPER, NONE = range(3)
 
 

@@ -6,14 +6,17 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.algorithm import Algorithm
+from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
     Count,
+    Curiosity,
     JekyllAndHyde,
+    ModelBased,
     Nobody,
+    Optimistic,
     OptimisticQ,
-    TwoLogs,
-    UnderWay,
 )
 from jekyllhyde.tabular.jekyll import (
     ACTORS,
@@ -23,6 +26,7 @@ from jekyllhyde.tabular.jekyll import (
     Direct,
     ExpectedSarsa,
     Mle,
+    ModelBasedCritic,
     Plain,
     RegularizedSoftmax,
     RowRule,
@@ -30,8 +34,11 @@ from jekyllhyde.tabular.jekyll import (
     Softmax,
     TemporalDifference,
 )
+from jekyllhyde.tabular.learned_model import NoModel, enlarged, new_counts
 from jekyllhyde.tabular.records import (
     POSITION,
+    ByVisits,
+    Constant,
     Index,
     StepSize,
     Tables,
@@ -39,7 +46,13 @@ from jekyllhyde.tabular.records import (
     rate_of,
     stream,
 )
-from jekyllhyde.tabular.settings import NORMALIZATIONS, JekyllHydeSettings, TabularSettings
+from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
+    BY_VISITS,
+    NORMALIZATIONS,
+    JekyllHydeSettings,
+    TabularSettings,
+)
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
@@ -53,6 +66,7 @@ class RunState:
     words: Words
     position: np.recarray[Any, Any]
     log: Index
+    model: Any
 
     def table(self, name: str) -> Floats:
         """One of the tables as [S, A], the same memory."""
@@ -77,7 +91,15 @@ class RunState:
             old, self.log = self.log, np.empty((2, min(max(needed, 2 * room), capacity)), np.uint32)
             for row, size in enumerate(self.sizes):
                 self.log[row, : min(size, capacity)] = old[row, : min(size, capacity)]
-        return room < needed
+        grown = self.make_model_room(int(self.position.transitions[0]) + steps)
+        return grown or room < needed
+
+    def make_model_room(self, distinct: int) -> bool:
+        """Room for so many distinct transitions in the learned model; whether it had to grow."""
+        if isinstance(self.model, NoModel) or len(self.model.count) >= distinct:
+            return False
+        self.model = enlarged(self.model, max(distinct, 2 * len(self.model.count)))
+        return True
 
 
 def initial_state(
@@ -89,12 +111,14 @@ def initial_state(
     hyde_q0 = settings.option("hyde_q0")
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
     position.factor = 1.0
+    has_hyde_q = hyde_q0 is not None or settings.learns_model
+    first_value = float(hyde_q0 or 0.0)
     return RunState(
         tables=Tables(
             theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
             pi=uniform,
             q=np.full(size, float(settings.q0)),
-            q_hyde=np.empty(0) if hyde_q0 is None else np.full(size, float(hyde_q0)),
+            q_hyde=np.full(size if has_hyde_q else 0, first_value),
             n=np.zeros(size, dtype=np.int64),
             work=np.empty(n_actions),
             width=np.uint64(n_actions),
@@ -102,6 +126,7 @@ def initial_state(
         words=stream(seed, run),
         position=position,
         log=np.empty((2, 0), dtype=np.uint32),
+        model=new_counts(n_states, n_actions, first_value) if settings.learns_model else NoModel(),
     )
 
 
@@ -112,8 +137,13 @@ def algorithm(
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        schedules: Any = (settings.epsilon, settings.o)
-        leader = JekyllAndHyde(*(rate_of(each, state.steps, steps) for each in schedules))
+        rates = {
+            name: rate_of(schedule, state.steps, steps)
+            for name in ("epsilon", "o")
+            if isinstance(schedule := settings.option(name), Schedule)
+        }
+        first_value = float(settings.option("hyde_q0"))
+        leader = JekyllAndHyde(**rates) if "epsilon" in rates else Curiosity(first_value, **rates)
         explorer = settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:
@@ -123,42 +153,50 @@ def algorithm(
             ring=settings.when_full == "ring",
             from_model=settings.option("successor") == "model" and has_model,
         )
+        if settings.option("replay") == "sweeping":
+            replay = Sweeping(replay, gamma)
+        elif settings.option("replay") == "backward":
+            replay = Backward(replay)
     is_quiet = isinstance(explorer, Nobody) or (
-        isinstance(explorer, OptimisticQ) and isinstance(explorer.bonus, Count)
+        isinstance(explorer, (OptimisticQ, ModelBased, Optimistic))
+        and isinstance(explorer.bonus, Count)
     )
     return Algorithm(
         leader=leader,
         actor=_actor(settings),
-        critic=_critic(settings),
+        critic=_critic(settings, gamma),
         explorer=explorer,
         replay=replay,
         step_size=StepSize(
-            eta=float(settings.eta) / settings.batch,
+            eta=float(settings.option("eta")) / settings.option("batch"),
             decay=gamma if settings.option("density") == "pg" else 1.0,
             normalization=NORMALIZATIONS.index(settings.option("normalization")),
         ),
-        batch=settings.batch,
+        batch=settings.option("batch"),
         counts_log=not is_quiet or settings.nu > 0.0,
     )
 
 
-def _critic(settings: TabularSettings) -> Any:
-    rule = CRITICS.make(settings.critic, "critic")
+def _critic(settings: TabularSettings, gamma: float) -> Any:
+    rule = CRITICS.make(settings.option("critic"), "critic")
+    if isinstance(rule, ModelBasedCritic):
+        return ModelBasedCritic(gamma)
     if isinstance(rule, Mle):
         return Mle(settings.mle_every, float(settings.q0))
     is_plain = settings.nu == 0 or settings.option("nu_in") == "actor"
     is_current = isinstance(rule, Current)
+    is_fading = settings.eta_c == BY_VISITS
     learned = TemporalDifference(
         rule=ExpectedSarsa() if is_current else rule,
-        eta=float(settings.eta_c) / settings.batch,
+        eta=ByVisits() if is_fading else Constant(float(settings.eta_c) / settings.option("batch")),
         reward=Plain() if is_plain else Curious(float(settings.nu)),
     )
     return Current(learned) if is_current else learned
 
 
 def _actor(settings: TabularSettings) -> Any:
-    if settings.actor is not None:
-        rule = ACTORS.make(settings.actor, "actor")
+    if settings.option("actor") is not None:
+        rule = ACTORS.make(settings.option("actor"), "actor")
         return rule if hasattr(rule, "improve") else RowRule(rule)
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)

@@ -1,20 +1,7 @@
-"""The tabular agents' settings: what can be chosen, and what the two conventions choose.
+"""The tabular agents' settings: what can be chosen.
 
-An option left at None takes the convention's value. `algorithm` turns settings into the records
-that the compiled loop reads.
-
-| option        | in the paper | published                              | paper                    |
-| ------------- | ------------ | -------------------------------------- | ------------------------ |
-| normalization | Appendix E   | factor * trajectories / sum of factors | factor / mean of factors |
-| density (J&H) | d            | pg: factor gamma^k                     | undiscounted: factor 1   |
-| bonus         | 1/sqrt(n)    | ucb: sqrt(log(N + 1) / (n + 0.001))    | count: 1/sqrt(n)         |
-| hyde_q0       | q_0          | 1                                      | q0                       |
-| hyde_clip     | -            | 1                                      | none                     |
-| hyde_eta      | eta_c        | 0.1                                    | eta_c                    |
-| successor     | tau ~ D      | model: s' from both buffers' model     | stored: as it was        |
-| update        | line 6       | expected                               | sampled (on-policy)      |
-| nu_in         | line 6       | critic                                 | actor                    |
-| entropy       | lambda       | plain: -lam log pi                     | centred                  |
+An option left at None takes the convention's value (`conventions`). `run_state.algorithm` turns
+settings into the records that the compiled loop reads.
 """
 
 import math
@@ -24,13 +11,20 @@ from typing import Any, ClassVar
 
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
-from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, OptimisticQ
-from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle
+from jekyllhyde.tabular.conventions import (
+    BY_VISITS,
+    CURIOUS,
+    JEKYLL_HYDE,
+    NORMALIZATIONS,
+    ON_POLICY,
+    Presets,
+)
+from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, ModelBased, Optimistic, OptimisticQ
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
 
-NORMALIZATIONS = ("published", "paper", "none")
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
-NEW_OPTIONS = {"actor": None}
+NEW_OPTIONS = {"actor": None, "replay": "logs"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,23 +34,24 @@ class TabularSettings:
     # Discount of the environment; on a known MDP the MDP's own holds.
     gamma: float = 0.99
     # Step size of the actor.
-    eta: float = 1.0
-    # Step size of the critic.
-    eta_c: float = 0.1
+    eta: float | None = None
+    # Step size of the critic; visits: (h + 1) / (h + n) with h = 10.
+    eta_c: float | str = 0.1
     # Initial value of the critic.
     q0: float = 0.0
     # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    # A rule of your own for the policy update, file.py:Name, instead of the paper's.
+    # Another rule for the policy update than the paper's: raise_greedy, or file.py:Name.
     actor: Any = None
-    # expected_sarsa, current (on the transition under way), q_learning, mle, or file.py:Name.
-    critic: Any = "expected_sarsa"
+    # expected_sarsa, current (on the transition under way), q_learning, model_based, mle, or
+    # file.py:Name.
+    critic: Any = None
     # Steps between two solutions of the mle critic, the exact values in the empirical model.
     mle_every: int = 1
     # Weight of a UCB bonus.
     nu: float = 0.0
     # Samples per step; each step size is divided by it.
-    batch: int = 1
+    batch: int | None = None
     # Of the actor's step: published, paper or none.
     normalization: str | None = None
     # Step factor along a trajectory: pg (gamma^k) or undiscounted (1).
@@ -67,13 +62,13 @@ class TabularSettings:
     when_full: str = "ring"
     # Replayed s': model (drawn again from the empirical model) or stored.
     successor: str | None = None
-    # published (as the figures were made) or paper (the text, literally).
+    # recommended (J&H; the best we know), published (as the figures were made) or paper (the text,
+    # literally).
     convention: str = "published"
 
     agent: ClassVar[str]
-    presets: ClassVar[dict[str, dict[str, Any]]]
+    presets: ClassVar[Presets]
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "convention": ("published", "paper"),
         "parametrization": ("softmax", "direct"),
         "normalization": NORMALIZATIONS,
         "density": ("pg", "undiscounted"),
@@ -84,7 +79,7 @@ class TabularSettings:
     # What the numbers must be, beside finite, and in words.
     numbers: ClassVar[dict[str, tuple[Callable[[float], bool], str]]] = {
         "eta": (lambda x: x > 0, "a positive number"),
-        "eta_c": (lambda x: x > 0, "a positive number"),
+        "eta_c": (lambda x: x > 0, "a positive number, or 'visits'"),
         "q0": (lambda x: True, "a finite number"),
         "nu": (lambda x: x >= 0, "a number of at least 0"),
         "lam": (lambda x: x >= 0, "a number of at least 0"),
@@ -94,17 +89,19 @@ class TabularSettings:
     }
 
     def __post_init__(self) -> None:
+        check_choice(self.convention, "convention", tuple(self.presets))
         for name, allowed in self.choices.items():
             check_choice(self.option(name), name, allowed)
         for name, (holds, words) in self.numbers.items():
             value = getattr(self, name, None)
+            value = None if name == "eta_c" and value == BY_VISITS else value
             is_number = isinstance(value, (int, float)) and math.isfinite(value)
             require(
                 value is None or (is_number and holds(value)),
                 f"{name} is {value!r}; it must be {words}",
             )
         for name in ("batch", "mle_every"):
-            check_count(getattr(self, name), name, 1)
+            check_count(self.option(name), name, 1)
         if self.capacity is not None:
             check_count(self.capacity, "capacity", 1)
             require(
@@ -112,9 +109,9 @@ class TabularSettings:
                 "successor is 'model', but a bounded buffer forgets; "
                 "give successor='stored' or no capacity",
             )
-        CRITICS.make(self.critic, "critic")
-        if self.actor is not None:
-            ACTORS.make(self.actor, "actor")
+        CRITICS.make(self.option("critic"), "critic")
+        if self.option("actor") is not None:
+            ACTORS.make(self.option("actor"), "actor")
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
@@ -137,7 +134,13 @@ class TabularSettings:
     @property
     def uses_replay(self) -> bool:
         """Whether transitions are kept: always with Hyde, and without him where it is asked for."""
-        return bool(getattr(self, "replay", True))
+        return bool(self.option("replay"))
+
+    def cut(self, n_states: int) -> int | None:
+        """After how many steps a trajectory is cut where nobody says it: 100 as published, with
+        `recommended` S more, enough to cross any problem; never with `paper`.
+        """
+        return {"published": 100, "recommended": 100 + n_states}.get(self.convention)
 
     @property
     def has_callables(self) -> bool:
@@ -147,7 +150,13 @@ class TabularSettings:
     @property
     def uses_model(self) -> bool:
         """Whether the empirical model is solved, which needs a known MDP."""
-        return isinstance(CRITICS.make(self.critic, "critic"), Mle)
+        return isinstance(CRITICS.make(self.option("critic"), "critic"), Mle)
+
+    @property
+    def learns_model(self) -> bool:
+        """Whether transitions are counted, for a critic or a Hyde that plans."""
+        critic = CRITICS.make(self.option("critic"), "critic")
+        return isinstance(critic, ModelBasedCritic)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,11 +164,15 @@ class JekyllHydeSettings(TabularSettings):
     """Dr Jekyll and Mr Hyde (Algorithm 3). In his case nu adds UCB to Jekyll's critic."""
 
     # Probability epsilon_t that Hyde leads the next trajectory: 0.1, 100/t, 10/sqrt(t).
-    epsilon: ScheduleLike = "100/t"
+    # curious: as often as he expects something new.
+    epsilon: ScheduleLike | None = None
     # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
     o: ScheduleLike = 0.5
-    # Hyde: q_learning on his bonus, uniform, or file.py:Name.
-    hyde: Any = "q_learning"
+    # Hyde: q_learning on his bonus, model_based, uniform, or file.py:Name.
+    hyde: Any = None
+    # Where samples come from: logs (the two buffers, evenly), sweeping (where values have moved),
+    # or backward (whole trajectories from their end).
+    replay: str | None = None
     # His bonus: ucb, count, or file.py:Name.
     bonus: Any = None
     # His initial value.
@@ -169,28 +182,19 @@ class JekyllHydeSettings(TabularSettings):
     # His step size.
     hyde_eta: float | None = None
 
+    convention: str = "recommended"
+
     agent: ClassVar[str] = "jekyll-hyde"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "published": {
-            "normalization": "published",
-            "density": "pg",
-            "bonus": "ucb",
-            "hyde_q0": 1.0,
-            "hyde_clip": 1.0,
-            "hyde_eta": 0.1,
-            "successor": "model",
-        },
-        "paper": {
-            "normalization": "paper",
-            "density": "undiscounted",
-            "bonus": "count",
-            "hyde_clip": math.inf,
-            "successor": "stored",
-        },
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        **TabularSettings.choices,
+        "replay": ("logs", "sweeping", "backward"),
     }
+    presets: ClassVar[Presets] = JEKYLL_HYDE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", probability(self.epsilon, "epsilon"))
+        check_choice(self.convention, "convention", tuple(self.presets))
+        if self.option("epsilon") != CURIOUS:
+            object.__setattr__(self, "epsilon", probability(self.option("epsilon"), "epsilon"))
         object.__setattr__(self, "o", probability(self.o, "o"))
         super().__post_init__()
         require(
@@ -203,15 +207,29 @@ class JekyllHydeSettings(TabularSettings):
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
         value = super().option(name)
-        jekylls = {"hyde_q0": self.q0, "hyde_eta": self.eta_c}
-        return jekylls.get(name) if value is None else value
+        if value is None and name == "hyde_q0":
+            return getattr(self.explorer(), "q0", self.q0)
+        return self.eta_c if value is None and name == "hyde_eta" else value
+
+    @property
+    def learns_model(self) -> bool:
+        """Whether transitions are counted."""
+        sweeps = self.option("replay") == "sweeping"
+        return sweeps or super().learns_model or isinstance(self.explorer(), ModelBased)
 
     def explorer(self) -> Any:
         """Hyde's record."""
-        if EXPLORERS.get(self.hyde) is not OptimisticQ:
-            return EXPLORERS.make(self.hyde, "hyde")
-        eta, clip = self.option("hyde_eta") / self.batch, self.option("hyde_clip")
-        return OptimisticQ(float(eta), float(clip), BONUSES.make(self.option("bonus"), "bonus"))
+        hyde = self.option("hyde")
+        bonus = BONUSES.make(self.option("bonus"), "bonus")
+        if EXPLORERS.get(hyde) is OptimisticQ:
+            eta, clip = self.option("hyde_eta") / self.option("batch"), self.option("hyde_clip")
+            return OptimisticQ(float(eta), float(clip), bonus)
+        explorer = EXPLORERS.make(hyde, "hyde")
+        return (
+            explorer._replace(bonus=bonus)
+            if isinstance(explorer, (ModelBased, Optimistic))
+            else explorer
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,24 +248,7 @@ class OnPolicySettings(TabularSettings):
     replay: bool = False
 
     agent: ClassVar[str] = "on-policy"
-    presets: ClassVar[dict[str, dict[str, Any]]] = {
-        "published": {
-            "normalization": "published",
-            "density": "pg",
-            "successor": "model",
-            "entropy": "plain",
-            "nu_in": "critic",
-            "update": "expected",
-        },
-        "paper": {
-            "normalization": "paper",
-            "density": "pg",
-            "successor": "stored",
-            "entropy": "centred",
-            "nu_in": "actor",
-            "update": "sampled",
-        },
-    }
+    presets: ClassVar[Presets] = ON_POLICY
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         **TabularSettings.choices,
         "entropy": ("plain", "centred"),
@@ -258,7 +259,7 @@ class OnPolicySettings(TabularSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(
-            self.replay or self.batch == 1,
+            self.replay or self.option("batch") == 1,
             f"batch is {self.batch}, but without replay there is one transition per step; "
             "give replay=True",
         )

@@ -1,0 +1,176 @@
+"""The model that the agent has learned: what it saw, counted, and whom a change concerns.
+
+    P^(s'|s,a) = count(s,a,s') / n(s,a)          r^(s,a) = the mean reward
+
+Distinct transitions are kept once, in two lists: by pair (s, a), and by successor s'. Both
+personalities take their values from these counts. When the value of a state moves, for either of
+them, by more than `TOLERANCE` of its size or of the largest reward, the pairs that were seen to
+lead there are queued, and drawn next (prioritized sweeping; Moore and Atkeson, 1993; here first
+come, first served). So news travel backwards at once, and a step costs no more than its `batch` of
+samples.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jekyllhyde.jit import kernel, phase
+from jekyllhyde.mdp.finite import Floats, Ints
+from jekyllhyde.tabular.records import (
+    Index,
+    Place,
+    Run,
+    Tables,
+    Transition,
+    expected_value,
+    greedy_value,
+    uniform,
+)
+
+NOTHING = np.uint32(0xFFFFFFFF)  # the end of a list
+TOLERANCE = 1e-3
+OBSERVED = ("pair", "next", "ended", "count")  # per transition
+LISTS = ("more", "more_into", "of_pair", "into")  # follow from the order of the transitions
+
+
+class NoModel(NamedTuple):
+    """Nothing is counted."""
+
+    def observe(self, run: Run, e: Place) -> None:
+        """Nothing."""
+
+    def settle(self, run: Run, row: Place) -> None:
+        """Nothing."""
+
+
+class Counts(NamedTuple):
+    """M distinct transitions: pair, next (s' itself, not its row), whether it ended, and its count.
+
+    of_pair [S A], more [M] : the list of a pair's transitions.
+    into [S], more_into [M] : the list of the transitions into a state.
+    r [S A] : mean rewards.  v, v_hyde [S] : the values of both.  told, told_hyde [S] : the values
+    that the pairs before were last queued for.  queue, is_queued [S A] : a ring of pairs.
+    """
+
+    pair: Index
+    next: Index
+    ended: NDArray[np.bool_]
+    count: Ints
+    more: Index
+    more_into: Index
+    of_pair: Index
+    into: Index
+    r: Floats
+    v: Floats
+    v_hyde: Floats
+    told: Floats
+    told_hyde: Floats
+    queue: Index
+    is_queued: NDArray[np.bool_]
+
+    def observe(self, run: Run, e: Place) -> None:
+        """Count the transition of edge e; n(s, a) includes it already."""
+        edges, now = run.edges, run.position[0]
+        pair, s = np.uint64(edges.pair[e]), np.uint64(edges.next[e]) // run.tables.width
+        ended = edges.discount[e] == 0.0
+        now.scale = max(now.scale, abs(edges.r[e]))
+        self.r[pair] += (edges.r[e] - self.r[pair]) / run.tables.n[pair]
+        i = self.of_pair[pair]
+        while i != NOTHING and not (self.next[i] == s and self.ended[i] == ended):
+            i = self.more[i]
+        if i == NOTHING:
+            i = np.uint32(now.transitions)
+            now.transitions += 1
+            self.pair[i], self.next[i], self.ended[i], self.count[i] = pair, s, ended, 0
+            enlist(self, i)
+        self.count[i] += 1
+
+    def settle(self, run: Run, row: Place) -> None:
+        """Take up the values of a state; queue the pairs that lead to it where one has moved."""
+        tables, now = run.tables, run.position[0]
+        s = row // tables.width
+        v, v_hyde = expected_value(tables, row), greedy_value(tables.q_hyde, row, tables.width)
+        self.v[s], self.v_hyde[s] = v, v_hyde
+        moved = abs(v - self.told[s]) > TOLERANCE * max(abs(v), now.scale)
+        if moved or abs(v_hyde - self.told_hyde[s]) > TOLERANCE * v_hyde:
+            self.told[s], self.told_hyde[s] = v, v_hyde
+            room, i = np.uint64(len(self.queue)), self.into[s]
+            while i != NOTHING:
+                pair = self.pair[i]
+                if not (self.is_queued[pair] or self.ended[i]):
+                    self.is_queued[pair] = True
+                    self.queue[np.uint64(now.queue_first + now.queue_size) % room] = pair
+                    now.queue_size += 1
+                i = self.more_into[i]
+
+
+@phase
+def enlist(counts: Counts, i: Place) -> None:
+    """Put transition number i at the head of its two lists."""
+    pair, s = counts.pair[i], counts.next[i]
+    counts.more[i], counts.of_pair[pair] = counts.of_pair[pair], i
+    counts.more_into[i], counts.into[s] = counts.into[s], i
+
+
+@kernel
+def link(counts: Counts, distinct: int) -> None:
+    """Make the lists of so many transitions."""
+    for i in range(distinct):
+        enlist(counts, np.uint32(i))
+
+
+def new_counts(n_states: int, n_actions: int, v_hyde: float) -> Counts:
+    """Nothing seen, and no room for a transition yet."""
+    size, lists = n_states * n_actions, np.empty((4, 0), dtype=np.uint32)
+    return Counts(
+        *(lists[0], lists[1], np.empty(0, dtype=bool), np.empty(0, dtype=np.int64)),
+        *(lists[2], lists[3]),
+        of_pair=np.full(size, NOTHING, dtype=np.uint32),
+        into=np.full(n_states, NOTHING, dtype=np.uint32),
+        r=np.zeros(size),
+        v=np.zeros(n_states),
+        v_hyde=np.full(n_states, v_hyde),
+        told=np.zeros(n_states),
+        told_hyde=np.full(n_states, v_hyde),
+        queue=np.zeros(size, dtype=np.uint32),
+        is_queued=np.zeros(size, dtype=bool),
+    )
+
+
+def enlarged(counts: Counts, room: int) -> Counts:
+    """The same counts with room for so many distinct transitions."""
+    larger = {}
+    for name in (*OBSERVED, *LISTS[:2]):
+        old = getattr(counts, name)
+        larger[name] = np.zeros(room, dtype=old.dtype)
+        larger[name][: len(old)] = old
+    return counts._replace(**larger)
+
+
+@phase
+def next_mean(counts: Counts, tables: Tables, pair: Place, v: Floats, at_end: float) -> float:
+    """The mean of v(s') over what followed a pair, `at_end` where the trajectory ended."""
+    total, i = 0.0, counts.of_pair[pair]
+    while i != NOTHING:
+        total += counts.count[i] * (at_end if counts.ended[i] else v[counts.next[i]])
+        i = counts.more[i]
+    return total / tables.n[pair]
+
+
+@phase
+def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Transition:
+    """A transition of a pair, drawn from its counts, with the pair's mean reward."""
+    tables, i = run.tables, counts.of_pair[pair]
+    if counts.more[i] != NOTHING:
+        rest = uniform(run.words) * tables.n[pair]
+        while rest >= counts.count[i] and counts.more[i] != NOTHING:
+            rest -= counts.count[i]
+            i = counts.more[i]
+    return Transition(
+        row=pair - pair % tables.width,
+        pair=pair,
+        next=np.uint64(counts.next[i]) * tables.width,
+        r=counts.r[pair],
+        discount=0.0 if counts.ended[i] else gamma,
+    )

@@ -1,0 +1,231 @@
+"""Mr Hyde explores: the recommended agent on tasks that nobody tuned, and the parts it is made of.
+
+Checked against computations that share nothing with the package: value iteration on the counts,
+hand-made replays, and the optimum.
+"""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import jekyllhyde as jh
+from jekyllhyde.tabular.algorithm import advance
+from jekyllhyde.tabular.known_model import known_model
+from jekyllhyde.tabular.learned_model import NOTHING
+from jekyllhyde.tabular.records import Run, edges_of
+from jekyllhyde.tabular.run_state import algorithm, initial_state
+
+MODEL_FREE = {
+    "hyde": "optimistic",
+    "critic": "expected_sarsa",
+    "eta_c": "visits",
+    "replay": "backward",
+}
+
+
+def lake(**options):
+    return jh.from_gymnasium("FrozenLake-v1", 0.95, **options)
+
+
+def advanced(mdp, steps, horizon=60, **settings):
+    """The state of a run on a known MDP after so many steps."""
+    chosen = jh.TabularJekyllHyde(**settings).settings
+    state = initial_state(chosen, mdp.n_states, mdp.n_actions, 5, 0)
+    state.make_room(chosen, 10 * steps)
+    world = known_model(
+        mdp,
+        pi=state.table("pi"),
+        horizon=horizon,
+        counts=False,
+        at=np.array([10**9]),
+        over=(np.inf, np.inf),
+    )
+    state.position.row = world.restart(np.uint64(0), state.words)
+    run = Run(edges_of(mdp), state.tables, state.model, state.words, state.position)
+    advance(world, run, algorithm(chosen, state, mdp.gamma, 1, True), steps)
+    return state
+
+
+def counts_of(state):
+    """{(s, a): {(s', ended): count}} of a learned model, read from its lists."""
+    model, n_actions = state.model, state.table("n").shape[1]
+    seen = {}
+    for pair in np.flatnonzero(state.tables.n):
+        i, successors = model.of_pair[pair], {}
+        while i != NOTHING:
+            successors[int(model.next[i]), bool(model.ended[i])] = int(model.count[i])
+            i = model.more[i]
+        seen[divmod(int(pair), n_actions)] = successors
+    return seen
+
+
+def test_the_learned_model_holds_every_transition_once_and_all_counts():
+    mdp = lake()
+    state = advanced(mdp, 3000)
+    seen = counts_of(state)
+    n = state.table("n")
+    assert sum(len(successors) for successors in seen.values()) == state.position.transitions[0]
+    for (s, a), successors in seen.items():
+        assert sum(successors.values()) == n[s, a]
+        for s_next, ended in successors:
+            assert mdp.P[[s * 4 + a], :].toarray()[0, s_next] > 0
+            assert ended == mdp.is_terminal[s_next]
+    # the lists by successor hold the same transitions
+    model, by_successor = state.model, 0
+    for s in range(mdp.n_states):
+        i = model.into[s]
+        while i != NOTHING:
+            assert model.next[i] == s
+            by_successor, i = by_successor + 1, model.more_into[i]
+    assert by_successor == state.position.transitions[0]
+
+
+def test_both_personalities_have_the_values_of_the_learned_model():
+    mdp, gamma = lake(), 0.9
+    state = advanced(mdp, 2000, hyde=f"model_based(gamma={gamma}, episodic=True)", batch=2000)
+    seen, n = counts_of(state), state.table("n")
+    pi, r = state.table("pi"), mdp.r
+    tried = n > 0
+    v, v_hyde = np.zeros(mdp.n_states), np.full(mdp.n_states, 1 / (1 - gamma))
+    q, q_hyde = np.zeros_like(pi), np.full_like(pi, 1 / (1 - gamma))
+    for _ in range(3000):  # value iteration, evenly over all pairs
+        for (s, a), successors in seen.items():
+            shares = {key: count / n[s, a] for key, count in successors.items()}
+            rewards = sum(
+                share
+                * mdp.r_next[mdp.P.indptr[s * 4 + a] :][
+                    list(
+                        mdp.P.indices[mdp.P.indptr[s * 4 + a] : mdp.P.indptr[s * 4 + a + 1]]
+                    ).index(t)
+                ]
+                for (t, _), share in shares.items()
+            )
+            q[s, a] = rewards + mdp.gamma * sum(
+                share * v[t] for (t, ended), share in shares.items() if not ended
+            )
+            q_hyde[s, a] = n[s, a] ** -0.5 + gamma * sum(
+                share * v_hyde[t] for (t, ended), share in shares.items() if not ended
+            )
+        moved = max(abs((pi * q).sum(1) - v).max(), abs(q_hyde.max(1) - v_hyde).max())
+        v, v_hyde = (pi * q).sum(1), q_hyde.max(1)
+        if moved < 1e-12:
+            break
+    assert r.shape == q.shape
+    assert abs(state.table("q") - q)[tried].max() < 0.02
+    assert abs(state.table("q_hyde") - q_hyde)[tried].max() < 0.02 / (1 - gamma)
+
+
+@pytest.mark.parametrize("scale", [0.001, 1000.0])
+@pytest.mark.parametrize("settings", [{}, MODEL_FREE])
+def test_the_size_of_rewards_changes_nothing(scale, settings):
+    for mdp in (lake(), jh.deep_sea(6), jh.from_gymnasium("CliffWalking-v1", 0.99)):
+        scaled = jh.FiniteMDP(
+            mdp.P,
+            mdp.r * scale,
+            p0=mdp.p0,
+            gamma=mdp.gamma,
+            terminal=mdp.terminal,
+        )
+        plain = jh.FiniteMDP(mdp.P, mdp.r, p0=mdp.p0, gamma=mdp.gamma, terminal=mdp.terminal)
+        first, second = (
+            jh.learn(problem, jh.TabularJekyllHyde(**settings), trajectories=40, runs=2, seed=3)
+            for problem in (plain, scaled)
+        )
+        assert (first.steps == second.steps).all()
+        assert (first.hyde_trajectories == second.hyde_trajectories).all()
+        for one, other in zip(first.pi, second.pi, strict=True):
+            assert abs(one - other).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"), [({}, lambda n: 20 * n), (MODEL_FREE, lambda n: n * n // 2)]
+)
+def test_deep_sea_is_solved(settings, most):
+    for n in (10, 16):
+        result = jh.learn(
+            jh.deep_sea(n),
+            jh.TabularJekyllHyde(**settings),
+            trajectories=most(n),
+            runs=6,
+            seed=11,
+            target=0.99,
+            target_on="jekyll",
+        )
+        assert result.reached(0.99, "jekyll").any(axis=1).all()
+
+
+def test_an_environment_without_a_time_limit_is_cut_and_solved():
+    env, mdp = gymnasium.make("CliffWalking-v1"), jh.from_gymnasium("CliffWalking-v1", 0.99)
+    agent = jh.TabularJekyllHyde(env, seed=2).learn(6000)
+    assert mdp.evaluate(agent.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
+    assert max(length for _, length, _ in agent.episodes.rows) <= 100 + 48
+
+
+def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path):
+    def fresh():
+        return gymnasium.make("FrozenLake-v1")
+
+    for settings in ({}, MODEL_FREE):
+        agent = jh.TabularJekyllHyde(fresh(), seed=3, **settings).learn(1500)
+        agent.save(tmp_path / "agent.npz")
+        again = jh.TabularJekyllHyde.load(tmp_path / "agent.npz", env=fresh())
+        agent.learn(800), again.learn(800)
+        left, right = agent.arrays(), again.arrays()
+        assert left.keys() == right.keys()
+        assert all(left[name].tobytes() == right[name].tobytes() for name in left)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("model_next", lambda x: x + 10_000),
+        ("model_pair", lambda x: x + 10_000),
+        ("model_count", lambda x: x * 0),
+        ("model_queue", lambda x: x + 10_000),
+        ("model_is_queued", lambda x: ~x),
+    ],
+)
+def test_a_learned_model_that_would_lead_astray_is_refused(tmp_path, name, spoil):
+    agent = jh.TabularJekyllHyde(gymnasium.make("FrozenLake-v1"), seed=3, batch=1).learn(300)
+    agent.save(tmp_path / "agent.npz")
+    with np.load(tmp_path / "agent.npz") as archive:
+        arrays = dict(archive)
+    arrays[name] = spoil(arrays[name]).astype(arrays[name].dtype)
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(jh.InputError, match="model"):
+        jh.TabularJekyllHyde.load(tmp_path / "bad.npz")
+
+
+def test_hyde_leads_less_as_less_is_new():
+    result = jh.learn(lake(), jh.TabularJekyllHyde(), trajectories=1500, runs=3)
+    epsilon = result.epsilon.mean(axis=0)
+    assert epsilon[0] > 0.95
+    assert epsilon[-1] < 0.75
+    assert (np.diff(epsilon[::150]) < 0).all()
+
+
+def steps_to_turn(rule, n, step=1.0):
+    """Updates until the other action leads again, after n updates in favour of the first."""
+
+    def updated(theta, q):
+        pi = np.exp(theta - theta.max())
+        pi /= pi.sum()
+        if rule == "policy_gradient":
+            return theta + step * pi * (q - pi @ q)
+        best = q.argmax()
+        return theta + step * (1 - pi[best]) * (np.arange(2) == best)
+
+    theta = np.zeros(2)
+    for _ in range(n):
+        theta = updated(theta, np.array([1.0, 0.0]))
+    count = 0
+    while theta[0] > theta[1]:
+        theta, count = updated(theta, np.array([0.0, 1.0])), count + 1
+    return count
+
+
+def test_the_unlearning_law():
+    assert [steps_to_turn("policy_gradient", n) for n in (10, 100, 1000)] == [
+        pytest.approx(n, rel=0.25) for n in (10, 100, 1000)
+    ]
+    assert max(steps_to_turn("raise_greedy", n) for n in (10, 100, 1000, 10_000)) <= 12
