@@ -4,25 +4,25 @@
 what we would take for a task that nobody knows: one setting for all, chosen on some tasks and
 reported on others (docs/exploration.md).
 
-| option        | paper's text | published                   | paper               | recommended     |
-| ------------- | ------------ | --------------------------- | ------------------- | --------------- |
-| hyde          | Q-learning   | q_learning                  | q_learning          | model_based     |
-| bonus         | 1/sqrt(n)    | ucb                         | count               | count           |
-| hyde_q0       | q_0          | 1                           | q0                  | 1 / (1 - gamma) |
-| hyde_clip     | -            | 1                           | none                | none            |
-| hyde_eta      | eta_c        | 0.1                         | eta_c               | -               |
-| epsilon       | epsilon_t    | 100/t                       | 100/t               | curious         |
-| replay        | tau ~ D      | logs                        | logs                | sweeping        |
-| successor     | tau ~ D      | model: s' from both buffers | stored: as it was   | stored          |
-| batch         | 1            | 1                           | 1                   | 16              |
-| critic        | line 11      | expected_sarsa              | expected_sarsa      | model_based     |
-| actor         | line 12      | the parametrization's       | as published        | raise_greedy    |
-| eta           | eta          | 1                           | 1                   | 1000            |
-| normalization | Appendix E   | times N / sum of factors    | divided by the mean | none            |
-| density (J&H) | d            | pg: factor gamma^k          | undiscounted        | undiscounted    |
-| update        | line 6       | expected                    | sampled             |                 |
-| nu_in         | line 6       | critic                      | actor               |                 |
-| entropy       | lambda       | plain: -lam log pi          | centred             |                 |
+| option        | in the text | published             | paper               | recommended     |
+| ------------- | ----------- | --------------------- | ------------------- | --------------- |
+| hyde          | Q-learning  | q_learning            | q_learning          | model_based     |
+| bonus         | 1/sqrt(n)   | ucb                   | count               | count           |
+| hyde_q0       | q_0         | 1                     | q0                  | 1 / (1 - gamma) |
+| hyde_clip     | -           | 1                     | none                | none            |
+| hyde_eta      | eta_c       | 0.1                   | eta_c               | -               |
+| epsilon       | epsilon_t   | 100/t                 | 100/t               | curious         |
+| replay        | tau ~ D     | logs                  | logs                | sweeping        |
+| successor     | tau ~ D     | model: s' from both   | stored: as it was   | stored          |
+| batch         | 1           | 1                     | 1                   | 16              |
+| critic        | line 11     | expected_sarsa        | expected_sarsa      | model_based     |
+| actor         | line 12     | the parametrization's | as published        | raise_greedy    |
+| eta           | eta         | 1                     | 1                   | 1000            |
+| normalization | Appendix E  | times N / sum         | divided by the mean | none            |
+| density       | d           | pg: factor gamma^k    | undiscounted        | undiscounted    |
+| update        | line 6      | expected              | sampled             |                 |
+| nu_in         | line 6      | critic                | actor               |                 |
+| entropy       | lambda      | plain: -lam log pi    | centred             |                 |
 """
 
 import math

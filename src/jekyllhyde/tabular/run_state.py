@@ -48,11 +48,6 @@ from jekyllhyde.tabular.records import (
 )
 from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
-    BY_VISITS,
-    NORMALIZATIONS,
-    JekyllHydeSettings,
-    TabularSettings,
-)
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
