@@ -4,6 +4,10 @@ Checked against computations that share nothing with the package: value iteratio
 hand-made replays, and the optimum.
 """
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
@@ -13,9 +17,9 @@ from jekyllhyde.tabular.algorithm import advance
 from jekyllhyde.tabular.known_model import known_model
 from jekyllhyde.tabular.learned_model import NOTHING
 from jekyllhyde.tabular.records import Run, edges_of
-from jekyllhyde.tabular.run_state import algorithm, initial_state
+from jekyllhyde.tabular.run_state import RunState, algorithm, initial_state
 
-MODEL_FREE = {
+MODEL_FREE: dict[str, Any] = {
     "hyde": "optimistic",
     "critic": "expected_sarsa",
     "eta_c": "visits",
@@ -23,11 +27,11 @@ MODEL_FREE = {
 }
 
 
-def lake(**options):
+def lake(**options: Any) -> jh.FiniteMDP:
     return jh.from_gymnasium("FrozenLake-v1", 0.95, **options)
 
 
-def advanced(mdp, steps, horizon=60, **settings):
+def advanced(mdp: jh.FiniteMDP, steps: int, horizon: int = 60, **settings: Any) -> RunState:
     """The state of a run on a known MDP after so many steps."""
     chosen = jh.TabularJekyllHyde(**settings).settings
     state = initial_state(chosen, mdp.n_states, mdp.n_actions, 5, 0)
@@ -46,20 +50,21 @@ def advanced(mdp, steps, horizon=60, **settings):
     return state
 
 
-def counts_of(state):
+def counts_of(state: RunState) -> dict[tuple[int, int], dict[tuple[int, bool], int]]:
     """{(s, a): {(s', ended): count}} of a learned model, read from its lists."""
     model, n_actions = state.model, state.table("n").shape[1]
-    seen = {}
+    seen: dict[tuple[int, int], dict[tuple[int, bool], int]] = {}
     for pair in np.flatnonzero(state.tables.n):
-        i, successors = model.of_pair[pair], {}
+        i = model.of_pair[pair]
+        successors: dict[tuple[int, bool], int] = {}
         while i != NOTHING:
-            successors[int(model.next[i]), bool(model.ended[i])] = int(model.count[i])
+            successors[int(model.next[i]), bool(model.ended[i])] = int(model.times[i])
             i = model.more[i]
-        seen[divmod(int(pair), n_actions)] = successors
+        seen[int(pair) // n_actions, int(pair) % n_actions] = successors
     return seen
 
 
-def test_the_learned_model_holds_every_transition_once_and_all_counts():
+def test_the_learned_model_holds_every_transition_once_and_all_counts() -> None:
     mdp = lake()
     state = advanced(mdp, 3000)
     seen = counts_of(state)
@@ -80,7 +85,7 @@ def test_the_learned_model_holds_every_transition_once_and_all_counts():
     assert by_successor == state.position.transitions[0]
 
 
-def test_both_personalities_have_the_values_of_the_learned_model():
+def test_both_personalities_have_the_values_of_the_learned_model() -> None:
     mdp, gamma = lake(), 0.9
     state = advanced(mdp, 2000, hyde=f"model_based(gamma={gamma}, episodic=True)", batch=2000)
     seen, n = counts_of(state), state.table("n")
@@ -117,7 +122,7 @@ def test_both_personalities_have_the_values_of_the_learned_model():
 
 @pytest.mark.parametrize("scale", [0.001, 1000.0])
 @pytest.mark.parametrize("settings", [{}, MODEL_FREE])
-def test_the_size_of_rewards_changes_nothing(scale, settings):
+def test_the_size_of_rewards_changes_nothing(scale: float, settings: dict[str, Any]) -> None:
     for mdp in (lake(), jh.deep_sea(6), jh.from_gymnasium("CliffWalking-v1", 0.99)):
         scaled = jh.FiniteMDP(
             mdp.P,
@@ -140,7 +145,7 @@ def test_the_size_of_rewards_changes_nothing(scale, settings):
 @pytest.mark.parametrize(
     ("settings", "most"), [({}, lambda n: 20 * n), (MODEL_FREE, lambda n: n * n // 2)]
 )
-def test_deep_sea_is_solved(settings, most):
+def test_deep_sea_is_solved(settings: dict[str, Any], most: Callable[[int], int]) -> None:
     for n in (10, 16):
         result = jh.learn(
             jh.deep_sea(n),
@@ -154,23 +159,22 @@ def test_deep_sea_is_solved(settings, most):
         assert result.reached(0.99, "jekyll").any(axis=1).all()
 
 
-def test_an_environment_without_a_time_limit_is_cut_and_solved():
+def test_an_environment_without_a_time_limit_is_cut_and_solved() -> None:
     env, mdp = gymnasium.make("CliffWalking-v1"), jh.from_gymnasium("CliffWalking-v1", 0.99)
     agent = jh.TabularJekyllHyde(env, seed=2).learn(6000)
     assert mdp.evaluate(agent.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
     assert max(length for _, length, _ in agent.episodes.rows) <= 100 + 48
 
 
-def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path):
-    def fresh():
+def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path: Path) -> None:
+    def fresh() -> Any:
         return gymnasium.make("FrozenLake-v1")
 
     for settings in ({}, MODEL_FREE):
         agent = jh.TabularJekyllHyde(fresh(), seed=3, **settings).learn(1500)
         agent.save(tmp_path / "agent.npz")
         again = jh.TabularJekyllHyde.load(tmp_path / "agent.npz", env=fresh())
-        agent.learn(800), again.learn(800)
-        left, right = agent.arrays(), again.arrays()
+        left, right = agent.learn(800).arrays(), again.learn(800).arrays()
         assert left.keys() == right.keys()
         assert all(left[name].tobytes() == right[name].tobytes() for name in left)
 
@@ -180,12 +184,14 @@ def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path):
     [
         ("model_next", lambda x: x + 10_000),
         ("model_pair", lambda x: x + 10_000),
-        ("model_count", lambda x: x * 0),
+        ("model_times", lambda x: x * 0),
         ("model_queue", lambda x: x + 10_000),
         ("model_is_queued", lambda x: ~x),
     ],
 )
-def test_a_learned_model_that_would_lead_astray_is_refused(tmp_path, name, spoil):
+def test_a_learned_model_that_would_lead_astray_is_refused(
+    tmp_path: Path, name: str, spoil: Any
+) -> None:
     agent = jh.TabularJekyllHyde(gymnasium.make("FrozenLake-v1"), seed=3, batch=1).learn(300)
     agent.save(tmp_path / "agent.npz")
     with np.load(tmp_path / "agent.npz") as archive:
@@ -196,7 +202,7 @@ def test_a_learned_model_that_would_lead_astray_is_refused(tmp_path, name, spoil
         jh.TabularJekyllHyde.load(tmp_path / "bad.npz")
 
 
-def test_hyde_leads_less_as_less_is_new():
+def test_hyde_leads_less_as_less_is_new() -> None:
     result = jh.learn(lake(), jh.TabularJekyllHyde(), trajectories=1500, runs=3)
     epsilon = result.epsilon.mean(axis=0)
     assert epsilon[0] > 0.95
@@ -204,10 +210,10 @@ def test_hyde_leads_less_as_less_is_new():
     assert (np.diff(epsilon[::150]) < 0).all()
 
 
-def steps_to_turn(rule, n, step=1.0):
+def steps_to_turn(rule: str, n: int, step: float = 1.0) -> int:
     """Updates until the other action leads again, after n updates in favour of the first."""
 
-    def updated(theta, q):
+    def updated(theta: Any, q: Any) -> Any:
         pi = np.exp(theta - theta.max())
         pi /= pi.sum()
         if rule == "policy_gradient":
@@ -224,7 +230,7 @@ def steps_to_turn(rule, n, step=1.0):
     return count
 
 
-def test_the_unlearning_law():
+def test_the_unlearning_law() -> None:
     assert [steps_to_turn("policy_gradient", n) for n in (10, 100, 1000)] == [
         pytest.approx(n, rel=0.25) for n in (10, 100, 1000)
     ]

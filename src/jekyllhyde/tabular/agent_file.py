@@ -125,7 +125,9 @@ def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, A
     # The position was an array of integers, in the order of the fields of now, and two floats; the
     # state was a number instead of its row.
     clock[3] *= shape[1]
-    position = np.array([(*clock[:8], 0, *sums, *[0] * (len(POSITION) - 11))], dtype=POSITION)
+    position = np.array(
+        [(*clock[:8], 0, *sums, *[0] * (len(POSITION.names or ()) - 11))], dtype=POSITION
+    )
     settings = dict(header["settings"])
     return (
         {
@@ -215,7 +217,7 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
             and distinct <= len(model.pair)
             and (model.pair < pi.size).all()
             and (model.next < len(pi)).all()
-            and (model.count[:distinct] > 0).all()
+            and (model.times[:distinct] > 0).all()
             and np.array_equal(np.sort(queued), np.flatnonzero(model.is_queued))
         )
     for name, fit in fits.items():

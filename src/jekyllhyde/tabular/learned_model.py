@@ -30,7 +30,7 @@ from jekyllhyde.tabular.records import (
 
 NOTHING = np.uint32(0xFFFFFFFF)  # the end of a list
 TOLERANCE = 1e-3
-OBSERVED = ("pair", "next", "ended", "count")  # per transition
+OBSERVED = ("pair", "next", "ended", "times")  # per transition
 LISTS = ("more", "more_into", "of_pair", "into")  # follow from the order of the transitions
 
 
@@ -45,7 +45,7 @@ class NoModel(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """M distinct transitions: pair, next (s' itself, not its row), whether it ended, and its count.
+    """M distinct transitions: pair, next (s' itself, not its row), whether it ended, and how many times.
 
     of_pair [S A], more [M] : the list of a pair's transitions.
     into [S], more_into [M] : the list of the transitions into a state.
@@ -56,7 +56,7 @@ class Counts(NamedTuple):
     pair: Index
     next: Index
     ended: NDArray[np.bool_]
-    count: Ints
+    times: Ints
     more: Index
     more_into: Index
     of_pair: Index
@@ -82,9 +82,9 @@ class Counts(NamedTuple):
         if i == NOTHING:
             i = np.uint32(now.transitions)
             now.transitions += 1
-            self.pair[i], self.next[i], self.ended[i], self.count[i] = pair, s, ended, 0
+            self.pair[i], self.next[i], self.ended[i], self.times[i] = pair, s, ended, 0
             enlist(self, i)
-        self.count[i] += 1
+        self.times[i] += 1
 
     def settle(self, run: Run, row: Place) -> None:
         """Take up the values of a state; queue the pairs that lead to it where one has moved."""
@@ -106,7 +106,7 @@ class Counts(NamedTuple):
 
 
 @phase
-def enlist(counts: Counts, i: Place) -> None:
+def enlist(counts: Counts, i: np.uint32) -> None:
     """Put transition number i at the head of its two lists."""
     pair, s = counts.pair[i], counts.next[i]
     counts.more[i], counts.of_pair[pair] = counts.of_pair[pair], i
@@ -153,7 +153,7 @@ def next_mean(counts: Counts, tables: Tables, pair: Place, v: Floats, at_end: fl
     """The mean of v(s') over what followed a pair, `at_end` where the trajectory ended."""
     total, i = 0.0, counts.of_pair[pair]
     while i != NOTHING:
-        total += counts.count[i] * (at_end if counts.ended[i] else v[counts.next[i]])
+        total += counts.times[i] * (at_end if counts.ended[i] else v[counts.next[i]])
         i = counts.more[i]
     return total / tables.n[pair]
 
@@ -164,8 +164,8 @@ def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Tran
     tables, i = run.tables, counts.of_pair[pair]
     if counts.more[i] != NOTHING:
         rest = uniform(run.words) * tables.n[pair]
-        while rest >= counts.count[i] and counts.more[i] != NOTHING:
-            rest -= counts.count[i]
+        while rest >= counts.times[i] and counts.more[i] != NOTHING:
+            rest -= counts.times[i]
             i = counts.more[i]
     return Transition(
         row=pair - pair % tables.width,

@@ -91,9 +91,9 @@ class RunState:
 
     def make_model_room(self, distinct: int) -> bool:
         """Room for so many distinct transitions in the learned model; whether it had to grow."""
-        if isinstance(self.model, NoModel) or len(self.model.count) >= distinct:
+        if isinstance(self.model, NoModel) or len(self.model.times) >= distinct:
             return False
-        self.model = enlarged(self.model, max(distinct, 2 * len(self.model.count)))
+        self.model = enlarged(self.model, max(distinct, 2 * len(self.model.times)))
         return True
 
 
