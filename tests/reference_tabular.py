@@ -171,14 +171,14 @@ class Reference:
         self.seen.setdefault((s, current.a), {}).setdefault(current.s_next, []).append(current)
         self.out.transitions.append(current)
         self.store(current)
-        step = agent.eta / agent.batch * self.step_factor(k)
-        if agent.critic == "mle" and self.t % agent.mle_every == 0:
+        step = agent.option("eta") / agent.option("batch") * self.step_factor(k)
+        if agent.option("critic") == "mle" and self.t % agent.mle_every == 0:
             self.fit_model()
-        for _ in range(agent.batch):
+        for _ in range(agent.option("batch")):
             sample = self.draw(current)
-            if agent.critic != "mle":
-                self.update_critic(current if agent.critic == "current" else sample)
-            if isinstance(agent, JekyllHydeSettings) and agent.hyde == "q_learning":
+            if agent.option("critic") != "mle":
+                self.update_critic(current if agent.option("critic") == "current" else sample)
+            if isinstance(agent, JekyllHydeSettings) and agent.option("hyde") == "q_learning":
                 self.update_hyde(agent, sample)
             self.update_actor(sample, step)
         return current.s_next
@@ -250,11 +250,15 @@ class Reference:
     def update_critic(self, x: Transition) -> None:
         agent = self.agent
         target = x.r + x.discount * (
-            max(self.q[x.s_next]) if agent.critic == "q_learning" else self.value(x.s_next)
+            max(self.q[x.s_next])
+            if agent.option("critic") == "q_learning"
+            else self.value(x.s_next)
         )
         if agent.nu > 0 and agent.option("nu_in") != "actor":
             target += agent.nu * self.published_bonus(x.s, x.a)
-        self.q[x.s][x.a] += agent.eta_c / agent.batch * (target - self.q[x.s][x.a])
+        self.q[x.s][x.a] += (
+            agent.option("eta_c") / agent.option("batch") * (target - self.q[x.s][x.a])
+        )
 
     def update_hyde(self, agent: JekyllHydeSettings, x: Transition) -> None:
         bonus = (
@@ -263,7 +267,7 @@ class Reference:
             else 1 / math.sqrt(self.n[x.s][x.a])
         )
         target = bonus + x.discount * max(self.q_hyde[x.s_next])
-        value = self.q_hyde[x.s][x.a] + agent.option("hyde_eta") / agent.batch * (
+        value = self.q_hyde[x.s][x.a] + agent.option("hyde_eta") / agent.option("batch") * (
             target - self.q_hyde[x.s][x.a]
         )
         self.q_hyde[x.s][x.a] = min(value, agent.option("hyde_clip"))
@@ -326,7 +330,10 @@ class Reference:
         if epsilon > 0:
             S, A = self.mdp.n_states, self.mdp.n_actions
             pi = np.eye(A)[[int(np.argmax(row)) for row in self.q_hyde]]
-            if isinstance(self.agent, JekyllHydeSettings) and self.agent.hyde == "uniform":
+            if (
+                isinstance(self.agent, JekyllHydeSettings)
+                and self.agent.option("hyde") == "uniform"
+            ):
                 pi = np.full((S, A), 1 / A)
             J_hyde = self.mdp.evaluate(pi).J
         self.out.evaluations[self.trajectories] = (J, J_hyde, epsilon)
