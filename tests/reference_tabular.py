@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.tabular.agents import TabularAgent
+from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
 
 MASK = 2**64 - 1
@@ -347,3 +348,10 @@ def project(x: list[float]) -> list[float]:
         if value - (total - 1) / (i + 1) > 0:
             tau = (total - 1) / (i + 1)
     return [max(value - tau, 0.0) for value in x]
+
+
+class Published(TabularJekyllHyde):
+    """J&H as the paper's figures were made, where a test says nothing else."""
+
+    def __init__(self, env: Any = None, *, seed: int = 0, **settings: Any) -> None:
+        super().__init__(env, seed=seed, **{"convention": "published", **settings})

@@ -151,7 +151,8 @@ def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None
 UNCOMPILED = """
 import jekyllhyde as jh
 mdp = jh.garnet(6, 2, 2, seed=1, goal=3)
-agents = [jh.TabularJekyllHyde(epsilon=0.5), jh.TabularOnPolicy(lam=0.1)]
+agents = [jh.TabularJekyllHyde(convention="published", epsilon=0.5), jh.TabularOnPolicy(lam=0.1)]
+agents.append(jh.TabularJekyllHyde())
 agents.append(jh.TabularJekyllHyde(convention="paper", parametrization="direct", epsilon=0.5))
 runs = [jh.learn(mdp, agent, trajectories=5, threads=1, horizon=20) for agent in agents]
 print([round(float(run.J[0, -1]), 12) for run in runs], jh.plan(mdp, updates=3).J.round(12))

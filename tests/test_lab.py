@@ -159,7 +159,7 @@ def test_a_time_panel_is_its_learn_run(store: Store) -> None:
         for one in panel.experiment.cells
         if one.series == "J&H eps=100/t o=0.5" and one.x == 0.0
     )
-    agent = jh.TabularJekyllHyde(epsilon="100/t", o=0.5)
+    agent = jh.TabularJekyllHyde(convention="published", epsilon="100/t", o=0.5)
     out = jh.learn(
         jh.chain(10, beta=0.0), agent, trajectories=panel.cap, runs=2, seed=cell.stream, target=0.5
     )

@@ -41,11 +41,20 @@ def test_planning_compiles_to_ptx(rule: Any) -> None:
     "agent",
     [
         TabularJekyllHyde(),
-        TabularJekyllHyde(parametrization="direct"),
+        TabularJekyllHyde(hyde="optimistic", critic="expected_sarsa", replay="backward"),
+        TabularJekyllHyde(convention="published"),
+        TabularJekyllHyde(convention="published", parametrization="direct"),
         TabularOnPolicy(),
         TabularOnPolicy(lam=0.1),
     ],
-    ids=["jekyll_hyde", "jekyll_hyde_direct", "on_policy", "on_policy_entropy"],
+    ids=[
+        "recommended",
+        "model_free",
+        "jekyll_hyde",
+        "jekyll_hyde_direct",
+        "on_policy",
+        "on_policy_entropy",
+    ],
 )
 def test_learning_compiles_to_ptx(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the arguments that a run on the processor has."""

@@ -13,14 +13,14 @@ import jekyllhyde as jh
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular import known_model
 from jekyllhyde.tabular import learn as module
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.agents import TabularAgent, TabularOnPolicy
 from jekyllhyde.tabular.learn import evaluation_times, learn
 from jekyllhyde.tabular.records import edges_of
 from jekyllhyde.tabular.run_state import RunState
-from reference_tabular import Reference
+from reference_tabular import Published, Reference
 
 HORIZON, TRAJECTORIES, SEED = 20, 50, 3
-J, P = TabularJekyllHyde, TabularOnPolicy
+J, P = Published, TabularOnPolicy
 
 AGENTS: list[TabularAgent] = [
     J(),

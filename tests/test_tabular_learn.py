@@ -13,10 +13,11 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde.errors import InputError
-from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.agents import TabularAgent, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn
+from reference_tabular import Published
 
-J, P = TabularJekyllHyde, TabularOnPolicy
+J, P = Published, TabularOnPolicy
 
 
 @pytest.mark.parametrize(

