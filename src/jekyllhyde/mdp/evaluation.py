@@ -10,17 +10,19 @@ which factor with little fill. No S x S matrix is ever made dense above the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 
-from jekyllhyde.errors import InputError, check_choice, require
+from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
 from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
+from jekyllhyde.mdp.model_arrays import refuse
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
@@ -63,7 +65,7 @@ class Evaluation:
         system = self.system
         if gamma is not None and gamma != system.gamma:
             system = System(system.P, gamma, system.solver)
-        return _density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
+        return density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
 
 
 class System:
@@ -71,9 +73,8 @@ class System:
 
     def __init__(self, P: CSR, gamma: float, solver: str = "auto") -> None:
         self.P, self.gamma, self.solver = P, gamma, check_choice(solver, "solver", SOLVERS)
-        small = P.shape[0] <= DENSE_LIMIT
-        self.method = solver if solver != "auto" else "dense" if small else "iterative"
-        self._factors: Any = None
+        automatic = "dense" if P.shape[0] <= DENSE_LIMIT else "iterative"
+        self.method = automatic if solver == "auto" else solver
 
     def solve(
         self, b: Floats, *, transposed: bool = False, guess: Floats | None = None
@@ -84,7 +85,7 @@ class System:
         if not b.any():
             return np.zeros_like(b), 0.0
         iterates = self.method == "iterative"
-        x = self._iterate(b, transposed, guess) if iterates else self._factor(b, transposed)
+        x = self._iterate(b, transposed, guess) if iterates else self._direct(b, transposed)
         largest = abs(b - (x - self.gamma * ((self.P.T if transposed else self.P) @ x))).max()
         residual = float(largest / abs(b).max())
         if not iterates or largest <= 100 * _attainable(b, x):
@@ -97,14 +98,10 @@ class System:
         self.method = "sparse_lu"
         return self.solve(b, transposed=transposed)
 
-    def _factor(self, b: Floats, transposed: bool) -> Floats:
-        is_dense = self.method == "dense"
-        if self._factors is None:
-            make, is_long = _dense_factors if is_dense else _sparse_factors, len(b) > DENSE_LIMIT
-            self._factors = interruptible(make, self.P, self.gamma, long=is_long)
-        if is_dense:
-            return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
-        return self._factors.solve(b, trans="T" if transposed else "N")
+    @cached_property
+    def _direct(self) -> Callable[[Floats, bool], Floats]:
+        factor = _dense_factors if self.method == "dense" else _sparse_factors
+        return interruptible(factor, self.P, self.gamma, long=self.P.shape[0] > DENSE_LIMIT)
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
         # BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
@@ -129,20 +126,22 @@ def _attainable(b: Floats, x: Floats) -> float:
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
 
 
-def _dense_factors(P: CSR, gamma: float) -> Any:
-    # LAPACK's factors of I - gamma P.
-    return linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
+def _dense_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
+    # LAPACK's factors of I - gamma P, as what solves with them or with their transpose.
+    factors = linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
+    return lambda b, transposed: linalg.lu_solve(factors, b, int(transposed), check_finite=False)
 
 
-def _sparse_factors(P: CSR, gamma: float) -> Any:
-    # SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which
+def _sparse_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
+    # The same of SuperLU. An M-matrix needs no pivoting: the pattern alone sets the order, which
     # halves the fill on grids.
-    return sparse_linalg.splu(
+    factors = sparse_linalg.splu(
         sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
+    return lambda b, transposed: factors.solve(b, trans="T" if transposed else "N")
 
 
 def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
@@ -179,12 +178,8 @@ def evaluate(
     )
 
 
-def density(mdp: FiniteMDP, pi: Floats, gamma: float) -> Floats:
-    """d_{pi,gamma} [S] without the values; see `FiniteMDP.density`."""
-    return _density(mdp, System(policy_transitions(mdp, pi), gamma), None)
-
-
-def _density(mdp: FiniteMDP, system: System, guess: Floats | None) -> Floats:
+def density(mdp: FiniteMDP, system: System, guess: Floats | None = None) -> Floats:
+    """d_{pi,gamma} [S] of the policy and the discount of `system`; see `FiniteMDP.density`."""
     if system.gamma != 1.0:
         return system.solve(mdp.p0, transposed=True, guess=guess)[0]
     # d_{pi,1} is finite if and only if termination is certain: the states that are never visited
@@ -213,9 +208,10 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
     # Refuse a policy that, from some state in the mask `among`, never reaches a terminal state.
-    stuck = np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal))
-    if len(stuck):
-        raise InputError(
+    refuse(
+        np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)),
+        lambda stuck: (
             f"with gamma = 1 {what} must be finite, but this policy never reaches a terminal "
-            f"state from state {stuck[0]}"
-        )
+            f"state from state {stuck}"
+        ),
+    )

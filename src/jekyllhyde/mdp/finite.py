@@ -106,19 +106,16 @@ class FiniteMDP:
         """d_{pi,gamma} [S] = sum_t gamma^t P(S_t = s), not normalized; `gamma` is the MDP's own by
         default, 1 undiscounted.
         """
-        from jekyllhyde.mdp.evaluation import density
+        from jekyllhyde.mdp.evaluation import System, density, policy_transitions
 
-        return density(
-            self, self.check_policy(pi), self.gamma if gamma is None else _check_gamma(gamma)
-        )
+        P_pi = policy_transitions(self, self.check_policy(pi))
+        return density(self, System(P_pi, self.gamma if gamma is None else _check_gamma(gamma)))
 
     def optimal(self, method: str = "auto") -> Optimum:
         """An optimal policy with v, q, J, the action gaps and whether it is unique (A8)."""
-        if method == "auto":
-            return self._optimum
         from jekyllhyde.mdp.optimum import optimal
 
-        return optimal(self, method)
+        return self._optimum if method == "auto" else optimal(self, method)
 
     def normalize(self, J: ArrayLike) -> Any:
         """(J - J_low) / (J_star - J_low): 0 at the reference policy, 1 at the optimum."""

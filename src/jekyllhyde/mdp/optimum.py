@@ -48,13 +48,13 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     """Solve `mdp`; see `FiniteMDP.optimal`."""
     check_choice(method, "method", METHODS)
     if method == "auto":
-        large = mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0
-        method = "modified" if large else "policy_iteration"
+        is_large = mdp.n_states > DENSE_LIMIT
+        method = "modified" if is_large and mdp.gamma < 1.0 else "policy_iteration"
     if method == "policy_iteration":
         return _describe(mdp, *_policy_iteration(mdp, mdp.uniform_policy()), method)
     require(mdp.gamma < 1.0, f"method {method!r} needs gamma below 1; use 'policy_iteration'")
     actions, sweeps = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
-    evaluation, chosen, _ = _policy_iteration(mdp, _deterministic(mdp, actions))
+    evaluation, chosen, _ = _policy_iteration(mdp, np.eye(mdp.n_actions)[actions])
     return _describe(mdp, evaluation, chosen, sweeps, method)
 
 
@@ -69,7 +69,9 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     for iteration in range(1, 10_000):
         # where the iterative solver failed, never again
         solver = "auto" if evaluation.solver == "iterative" else evaluation.solver
-        evaluation = evaluate(mdp, _deterministic(mdp, actions), solver=solver, guess=evaluation.v)
+        evaluation = evaluate(
+            mdp, np.eye(mdp.n_actions)[actions], solver=solver, guess=evaluation.v
+        )
         q, tolerance = evaluation.q, 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         best = np.argmax(q, axis=1)
         better = q[states, best] > q[states, actions] + tolerance
@@ -139,12 +141,6 @@ def _backup(model: Sparse, r: Floats, v: Floats, s: int, a: int) -> float:
     return value
 
 
-def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
-    pi = np.zeros((mdp.n_states, mdp.n_actions))
-    pi[np.arange(mdp.n_states), actions] = 1.0
-    return pi
-
-
 def _describe(
     mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str
 ) -> Optimum:
@@ -156,7 +152,7 @@ def _describe(
         q=q,
         J=evaluation.J,
         actions=actions,
-        pi=_deterministic(mdp, actions),
+        pi=np.eye(mdp.n_actions)[actions],
         gap=np.where(decides, v - second, np.inf),
         unique=bool((is_optimal.sum(axis=1) == 1)[decides].all()),
         iterations=iterations,

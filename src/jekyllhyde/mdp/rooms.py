@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 
@@ -41,10 +41,8 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     the middle column.
     """
     size = check_count(size, "size", 7)
-    if level not in (1, 2):
-        raise InputError(f"level is {level}; it must be 1 or 2")
-    if size % 2 == 0:
-        raise InputError(f"size is {size}; it must be odd, so that a wall can stand in the middle")
+    require(level in (1, 2), f"level is {level}; it must be 1 or 2")
+    require(size % 2, f"size is {size}; it must be odd, so that a wall can stand in the middle")
     middle = size // 2
     free = np.zeros((size, size), dtype=bool)
     free[1:-1, 1:-1] = True
@@ -92,13 +90,11 @@ def four_rooms(
     the uniform policy's return.
     """
     check_choice(convention, "convention", CONVENTIONS)
-    if not 0.0 <= slip <= 1.0:
-        raise InputError(f"slip is {slip}; it must lie in [0, 1]")
+    require(0.0 <= slip <= 1.0, f"slip is {slip}; it must lie in [0, 1]")
     plan = layout(level, size)
     n, n_actions = len(plan.cell), len(MOVES)
-    target = plan.cell[:, None, :] + MOVES[None]
-    bumps = ~plan.free[target[..., 0], target[..., 1]]
-    successor = np.where(bumps, np.arange(n)[:, None], plan.state[target[..., 0], target[..., 1]])
+    ahead = plan.state[tuple(plan.cell.T[:, :, None] + MOVES.T[:, None, :])]
+    successor = np.where(ahead < 0, np.arange(n)[:, None], ahead)
     chosen = np.full((n_actions, n_actions), slip / n_actions) + (1.0 - slip) * np.eye(n_actions)
     rows = np.repeat(np.arange(n * n_actions), n_actions)
     columns = np.repeat(successor, n_actions, axis=0).ravel()

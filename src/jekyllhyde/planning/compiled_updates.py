@@ -25,7 +25,7 @@ from jekyllhyde.mdp.elimination import (
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import WORK, interruptible
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, Recorder
+from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, conclude
 from jekyllhyde.planning.updates import Tables, is_direct, theta_of, update
 from jekyllhyde.simplex import ONE, ZERO
 
@@ -146,7 +146,7 @@ def choose_density(
     return True
 
 
-def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
+def compiled_loop(job: Job, progress: Progress) -> PlanRun:
     """All updates of a job, in stretches that end at the times to record."""
     mdp, density = job.mdp, job.density
     assert isinstance(density, Density)
@@ -167,22 +167,22 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
     cost = _operations(structure, model)
     call = partial(interruptible, advance, long=cost >= 5 * WORK)
-    J = np.empty(job.updates + 1)
-    stops = sorted({*range(0, job.updates, 1 + WORK // cost), *recorder.times, job.updates})
+    J, taken = np.empty(job.updates + 1), {}
+    stops = sorted({*range(0, job.updates, 1 + WORK // cost), *job.record_at, job.updates})
     for t, end in zip(stops, [*stops[1:], job.updates], strict=True):
         o = np.minimum(1.0, density.o.values(t + 1, max(end - t, 1)))
-        if t in recorder.times or t == job.updates:
+        if t in job.record_at or t == job.updates:
             made = call(*problem, np.zeros(1), o[:1], J[t:], np.inf)
-        if t in recorder.times:
+        if t in job.record_at:
             _require_finite(made, t, mdp)
-            recorder.take(t, **unfold(recorder.kept))
+            taken[t] = unfold(job.record)
         made = call(*problem, job.eta.values(t + 1, end - t), o, J[t:], job.J_stop)
         _require_finite(made, t, mdp)
         progress(made)
         if made < end - t:
             J = J[: t + made + 1]
             break
-    return recorder.conclude(J, **unfold(("theta", "pi", "weights")), solver="compiled")
+    return conclude(job, J, taken, "compiled", **unfold(("theta", "pi", "weights")))
 
 
 def _operations(structure: Structure, model: Model) -> int:
