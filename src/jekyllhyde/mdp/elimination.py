@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import allocating, kernel, reduction
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, eliminate, reciprocal
 from jekyllhyde.parallel import interruptible
 
@@ -61,33 +61,39 @@ class Model(NamedTuple):
 
 def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
     """The order of elimination for `mdp`, and its model in that order."""
-    decides = np.flatnonzero(~mdp.is_terminal)
-    n, n_actions = len(decides), mdp.n_actions
+    decides, n_actions = np.flatnonzero(~mdp.is_terminal), mdp.n_actions
+    n = len(decides)
     rows, columns = mdp.P[:, decides].nonzero()
     pattern = np.eye(n, dtype=np.bool_)
     pattern[np.searchsorted(decides, rows // n_actions), columns] = True
-    structure = find_structure(pattern, decides)
-    rows_sa = (structure.order[:, None] * n_actions + np.arange(n_actions)).ravel()
-    P = mdp.P[rows_sa][:, structure.order].tocsr()
+    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
+    order = interruptible(_least_fill_order, pattern, ins, outs, long=n > LARGE)
+    filled, states = pattern[np.ix_(order, order)], decides[order]
+    k, below = np.nonzero(np.triu(filled.T, 1))
+    structure = Structure(
+        order=states,
+        first=filled.argmax(axis=1).astype(np.uint64),
+        last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
+        pointer=np.searchsorted(k, np.arange(n + 1)),
+        rows=below.astype(np.uint64),
+    )
+    P = mdp.P[(states[:, None] * n_actions + np.arange(n_actions)).ravel()][:, states].tocsr()
     P.sort_indices()
-    pair = np.repeat(np.arange(len(rows_sa)), np.diff(P.indptr))
+    pair = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
     return structure, Model(
         p=P.data,
         pair=pair.astype(np.uint64),
         successor=P.indices.astype(np.uint64),
         cell=(pair // n_actions * n + P.indices).astype(np.uint64),
-        r=mdp.r[structure.order].ravel(),
-        p0=mdp.p0[structure.order],
+        r=mdp.r[states].ravel(),
+        p0=mdp.p0[states],
     )
 
 
 @allocating
-def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
-    """Eliminate symbolically, each time the state with the least (predecessors x successors) left;
-    fill goes into `pattern`.
-
-    ins, outs : how many predecessors and successors each state has, itself apart; used up.
-    """
+def _least_fill_order(pattern: Bools, ins: Ints, outs: Ints) -> Ints:
+    # Eliminate symbolically, each time the state with the least (predecessors x successors) left;
+    # fill goes into `pattern`. ins, outs: how many of them each state has, itself apart; used up.
     n = len(pattern)
     order, left = np.empty(n, np.int64), np.ones(n, np.bool_)
     for k in range(n):
@@ -108,22 +114,6 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
             if left[j] and pattern[best, j]:
                 ins[j] -= 1
     return order
-
-
-def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
-    """The order of elimination, and where the factors of this `pattern` have entries."""
-    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
-    order = interruptible(least_fill_order, pattern, ins, outs, long=len(decides) > LARGE)
-    n, filled = len(order), pattern[np.ix_(order, order)]
-    below, k = np.nonzero(np.tril(filled, -1))
-    by_column = np.lexsort((below, k))
-    return Structure(
-        order=decides[order],
-        first=filled.argmax(axis=1).astype(np.uint64),
-        last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
-        pointer=np.searchsorted(k[by_column], np.arange(n + 1)),
-        rows=below[by_column].astype(np.uint64),
-    )
 
 
 @kernel

@@ -20,9 +20,8 @@ from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import check_choice, require
-from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
+from jekyllhyde.mdp.finite import CSR, Bools, FiniteMDP, Floats, refuse
 from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
-from jekyllhyde.mdp.model_arrays import refuse
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
@@ -194,7 +193,7 @@ def density(mdp: FiniteMDP, system: System, guess: Floats | None = None) -> Floa
     return d
 
 
-def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
+def _reachable(P: CSR, sources: Bools) -> Bools:
     # States that can be reached from `sources` (a mask), themselves included, along positive
     # entries of P: those that a search finds from one more state, which leads to the sources.
     n, links = P.shape[0], P.copy()
@@ -206,7 +205,7 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
     return np.bincount(order, minlength=n + 1)[:n] > 0
 
 
-def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
+def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: Bools, what: str) -> None:
     # Refuse a policy that, from some state in the mask `among`, never reaches a terminal state.
     refuse(
         np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)),

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from jekyllhyde.errors import check_number, require
 from jekyllhyde.mdp.model_arrays import (
     CSR,
+    Bools,
     Floats,
     Ints,
     as_floats,
@@ -30,6 +31,7 @@ from jekyllhyde.mdp.model_arrays import (
     read_p0,
     read_terminal,
     read_transitions,
+    refuse,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from jekyllhyde.mdp.evaluation import Evaluation
     from jekyllhyde.mdp.optimum import Optimum
 
-__all__ = ["CSR", "FiniteMDP", "Floats", "Ints", "as_floats"]
+__all__ = ["CSR", "Bools", "FiniteMDP", "Floats", "Ints", "as_floats", "refuse"]
 POLICY_TOLERANCE = 1e-6
 
 

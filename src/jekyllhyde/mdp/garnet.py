@@ -10,7 +10,6 @@ J_low is the uniform policy's return.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.errors import check_choice, check_count, require
@@ -57,23 +56,21 @@ def garnet(
     )
     require(0.0 < gamma < 1.0, f"gamma is {gamma}; a garnet takes one in (0, 1)")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    successors = _distinct(rng, n * n_actions, connectivity, n)
-    cuts = np.sort(rng.random((n * n_actions, connectivity - 1)), axis=1)
-    probabilities = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
+    successors = _distinct(rng, n * n_actions, connectivity, n).reshape(n, n_actions, connectivity)
+    cuts = np.sort(rng.random((n, n_actions, connectivity - 1)))
+    probabilities = np.diff(cuts, prepend=0.0, append=1.0)
     indptr = np.arange(0, n * n_actions * connectivity + 1, connectivity)
     P = sparse.csr_array(
         (probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n)
     )
     if goal is None:
         floor = gamma**50 if convention == "published" else -1.0
-        shape = (n, n_actions, connectivity)
-        goal = hardest_goal(successors.reshape(shape), probabilities.reshape(shape), gamma, floor)
+        goal = hardest_goal(successors, probabilities, gamma, floor)
         require(
             goal >= 0,
             f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
             "take another seed",
         )
-    P.sort_indices()
     rewards = sparse.csr_array(
         ((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape
     )
@@ -86,7 +83,7 @@ def garnet(
     )
 
 
-def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np.int64]:
+def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> Ints:
     # `rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again,
     # or all keys are ranked.
     if k * k > n:

@@ -20,10 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from jekyllhyde.errors import InputError, require
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.model_arrays import refuse
-
-Env = Any
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints, refuse
 
 
 def from_gymnasium(
@@ -53,7 +50,7 @@ def from_gymnasium(
     return _read(env, spec.id if spec is not None else type(env.unwrapped).__name__, gamma, p0)
 
 
-def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
+def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """The environment itself, or the one with that id made with `kwargs`."""
     if isinstance(env, gymnasium.Env):
         return env
@@ -67,7 +64,7 @@ def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
         raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
 
 
-def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
+def _read(env: Any, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     inner = env.unwrapped
     require(
         hasattr(inner, "P"),
@@ -102,9 +99,7 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
         raise InputError(f"{name}: {error}") from error
 
 
-def _transitions(
-    inner: Env, n: int, n_actions: int
-) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
+def _transitions(inner: Any, n: int, n_actions: int) -> tuple[Ints, Ints, Floats, Floats, Bools]:
     # Every listed transition of positive probability: row s*A + a, successor, probability, reward,
     # terminated.
     first = _first(inner.P, inner.observation_space, "state")
@@ -149,7 +144,7 @@ def _first(table: Any, space: Any, what: str) -> int:
     )
 
 
-def _initial(inner: Env, p0: ArrayLike | None, n: int) -> Floats:
+def _initial(inner: Any, p0: ArrayLike | None, n: int) -> Floats:
     # p0 as given, or as the environment states it: a distribution, or one start state.
     for given in (p0, getattr(inner, "initial_state_distrib", None), getattr(inner, "isd", None)):
         if given is not None:
@@ -168,7 +163,7 @@ def _initial(inner: Env, p0: ArrayLike | None, n: int) -> Floats:
     return is_start.astype(np.float64)
 
 
-def _terminal_states(state: Ints, successor: Ints, ends: np.ndarray, start: Floats) -> np.ndarray:
+def _terminal_states(state: Ints, successor: Ints, ends: Bools, start: Floats) -> Bools:
     # Mask of the states that other states enter by flagged transitions only.
     entered = state != successor
     flagged, unflagged = np.zeros(len(start), dtype=bool), start > 0

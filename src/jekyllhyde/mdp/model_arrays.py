@@ -14,6 +14,7 @@ from jekyllhyde.errors import InputError, require
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 CSR: TypeAlias = sparse.csr_array
 ROW_SUM_TOLERANCE = 1e-8
 
@@ -66,7 +67,7 @@ def _as_csr(matrix: Any, field: str) -> CSR:
     return sparse.csr_array(matrix, dtype=np.float64, copy=True)
 
 
-def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, NDArray[np.bool_]]:
+def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, Bools]:
     """The terminal states in order, and as a mask [S]."""
     indices = as_floats(terminal, "terminal").ravel()
     states = np.arange(n_states)
@@ -77,7 +78,7 @@ def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, NDArray[np.bool_]
     return np.unique(indices).astype(np.int64), np.isin(states, indices)
 
 
-def read_p0(p0: ArrayLike | None, n_states: int, is_terminal: NDArray[np.bool_]) -> Floats:
+def read_p0(p0: ArrayLike | None, n_states: int, is_terminal: Bools) -> Floats:
     """The initial distribution [S]; state 0 by default."""
     start = np.eye(1, n_states)[0] if p0 is None else as_floats(p0, "p0").copy()
     require(start.shape == (n_states,), f"p0 has shape {start.shape}; P has {n_states} states")
@@ -93,9 +94,7 @@ def read_p0(p0: ArrayLike | None, n_states: int, is_terminal: NDArray[np.bool_])
     return start
 
 
-def read_model(
-    P: CSR, r: Any, is_terminal: NDArray[np.bool_], n_actions: int
-) -> tuple[CSR, Floats, Floats]:
+def read_model(P: CSR, r: Any, is_terminal: Bools, n_actions: int) -> tuple[CSR, Floats, Floats]:
     """P without the terminal rows, the expected rewards [S, A], and the rewards per stored
     transition.
     """

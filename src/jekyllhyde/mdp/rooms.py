@@ -10,12 +10,11 @@ episode.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.domains import CONVENTIONS
-from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
 
 MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 STEP_REWARD, GOAL_REWARD = -0.1, 90.0
@@ -27,9 +26,9 @@ class Layout:
     state, p0 [S].
     """
 
-    free: NDArray[np.bool_]
-    state: NDArray[np.int64]
-    cell: NDArray[np.int64]
+    free: Bools
+    state: Ints
+    cell: Ints
     goal: int
     p0: Floats
 
@@ -44,21 +43,15 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     require(level in (1, 2), f"level is {level}; it must be 1 or 2")
     require(size % 2, f"size is {size}; it must be odd, so that a wall can stand in the middle")
     middle = size // 2
-    free = np.zeros((size, size), dtype=bool)
-    free[1:-1, 1:-1] = True
-    free[middle, :] = free[:, middle] = False
+    in_a_room = ~np.isin(np.arange(size), [0, middle, size - 1])
+    free = np.outer(in_a_room, in_a_room)
     free[middle, [_scaled(2, size), _scaled(10, size)]] = True
     free[[_scaled(3, size), _scaled(11, size)], middle] = True
     cell = np.argwhere(free)
-    state = np.full((size, size), -1)
-    state[free] = np.arange(len(cell))
+    state = np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
     goal = int(state[_scaled(3, size), _scaled(3, size)])
-    others = np.arange(len(cell)) != goal
-    if level == 1:
-        p0 = others / others.sum()
-    else:
-        below, right = others & (cell[:, 0] > middle), others & (cell[:, 1] > middle)
-        p0 = 0.5 * below / below.sum() + 0.5 * right / right.sum()
+    starts = [np.arange(len(cell)) != goal] if level == 1 else list((cell > middle).T)
+    p0 = np.mean([among / among.sum() for among in starts], axis=0)
     return Layout(free, state, cell, goal, p0)
 
 

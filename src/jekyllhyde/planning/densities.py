@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.evaluation import Evaluation
@@ -29,8 +28,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, as_floats
 from jekyllhyde.references import is_reference, load
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 
-DensityFunction = Callable[[int, FiniteMDP, Floats, Evaluation], "NDArray[np.float64]"]
-DensityLike = str | NDArray[np.float64] | DensityFunction
+DensityFunction = Callable[[int, FiniteMDP, Floats, Evaluation], Floats]
+DensityLike = str | Floats | DensityFunction
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def resolve(
     )
 
 
-def check_density(d: NDArray[np.float64], mdp: FiniteMDP) -> Floats:
+def check_density(d: Floats, mdp: FiniteMDP) -> Floats:
     """`d` as a non-negative float array [S]."""
     array = as_floats(d, "density").copy()
     require(

@@ -17,8 +17,8 @@ def label(run: PlanRun) -> str:
     """The name of a run in tables and legends: `PG`, `undiscounted`, `uniform`, `o=0.5`, with lam
     where it is used.
     """
-    density, o, lam = run.settings["density"], run.settings["o"], run.settings["lam"]
-    name = {"pg": "PG", "mixture": f"o={o}"}.get(density, density)
+    density, lam = run.settings["density"], run.settings["lam"]
+    name = {"pg": "PG", "mixture": f"o={run.settings['o']}"}.get(density, density)
     return f"{name} lam={lam:g}" if lam else name
 
 
@@ -70,6 +70,5 @@ def write(runs: Sequence[PlanRun], folder: Path) -> list[str]:
     files = folder / "plan.parquet", folder / "plan.png"
     write_parquet(files[0], pa.concat_tables(tables))
     lines = {label(run): (np.arange(len(run.J)), normalized(run)) for run in runs}
-    title = runs[0].settings["mdp"]
-    plotting.draw_lines(lines, "updates", "normalized return", title, files[1])
+    plotting.draw_lines(lines, "updates", "normalized return", runs[0].settings["mdp"], files[1])
     return list(map(str, files))

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from jekyllhyde.errors import check_choice, check_count, check_number, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.model_arrays import as_floats, refuse
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats, refuse
 from jekyllhyde.planning.densities import Density, DensityFunction, resolve
 from jekyllhyde.planning.updates import compiles, make_rule
 from jekyllhyde.schedule import Schedule, parse, positive
