@@ -27,8 +27,7 @@ from jekyllhyde.parallel import interruptible
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
 DENSE_LIMIT = 256
 ITERATIONS = 400
-TOLERANCE = 1e-13
-ROUNDING = 1e-15
+TOLERANCE, ROUNDING = 1e-13, 1e-15
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,9 @@ class Evaluation:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
         factorization.
         """
-        system = self.system
-        if gamma is not None and gamma != system.gamma:
-            system = System(system.P, gamma, system.solver)
+        known = self.system
+        is_other = gamma is not None and gamma != known.gamma
+        system = System(known.P, gamma, known.solver) if is_other else known
         return density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
 
 
@@ -162,10 +161,9 @@ def evaluate(
     mdp: FiniteMDP, pi: Floats, *, solver: str = "auto", guess: Floats | None = None
 ) -> Evaluation:
     """Exact v, q and J of `pi`; see `FiniteMDP.evaluate`."""
-    P_pi = policy_transitions(mdp, pi)
+    system = System(policy_transitions(mdp, pi), mdp.gamma, solver)
     if mdp.gamma == 1.0:
-        _require_proper(P_pi, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
-    system = System(P_pi, mdp.gamma, solver)
+        _require_proper(system.P, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
     v, residual = system.solve(np.einsum("sa,sa->s", pi, mdp.r), guess=guess)
     return Evaluation(
         v=v,
@@ -201,8 +199,8 @@ def _reachable(P: CSR, sources: Bools) -> Bools:
     indices = np.append(links.indices, np.flatnonzero(sources))
     indptr = np.append(links.indptr, len(indices))
     graph = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
-    order = csgraph.breadth_first_order(graph, n, return_predecessors=False)
-    return np.bincount(order, minlength=n + 1)[:n] > 0
+    found = csgraph.breadth_first_order(graph, n, return_predecessors=False)
+    return np.isin(np.arange(n), found)
 
 
 def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: Bools, what: str) -> None:

@@ -65,7 +65,7 @@ def garnet(
     )
     if goal is None:
         floor = gamma**50 if convention == "published" else -1.0
-        goal = hardest_goal(successors, probabilities, gamma, floor)
+        goal = _hardest_goal(successors, probabilities, gamma, floor)
         require(
             goal >= 0,
             f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
@@ -95,14 +95,11 @@ def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> Ints:
     return drawn
 
 
-def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
-    """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
-    none.
-
-    A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved
-    exactly, most promising first, until the next bound exceeds the best value seen: most goals are
-    never solved.
-    """
+def _hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
+    # The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
+    # none. A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then
+    # solved exactly, most promising first, until the next bound exceeds the best value seen: most
+    # goals are never solved.
     n = len(successors)
     values, bound = np.zeros((n, n)), np.full(n, np.inf)
     stride = 1 + WORK // (SWEEPS * successors.size)

@@ -85,7 +85,11 @@ def _read(env: Any, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     try:
         row, successor, p, r, ends = _transitions(inner, n, n_actions)
         start = _initial(inner, p0, n)
-        is_terminal = _terminal_states(row // n_actions, successor, ends, start)
+        is_entered = row // n_actions != successor
+        flagged, otherwise = (
+            np.isin(np.arange(n), successor[is_entered & how]) for how in (ends, ~ends)
+        )
+        is_terminal = flagged & ~otherwise & ~(start > 0)
         collected = ends & ~is_terminal[successor]
         size = n + int(collected.any())
         return FiniteMDP(
@@ -161,15 +165,6 @@ def _initial(inner: Any, p0: ArrayLike | None, n: int) -> Floats:
     is_start = np.arange(n) + _first(inner.P, inner.observation_space, "state") == index
     require(is_start.any(), f"start_state_index is {index}, which is not a state")
     return is_start.astype(np.float64)
-
-
-def _terminal_states(state: Ints, successor: Ints, ends: Bools, start: Floats) -> Bools:
-    # Mask of the states that other states enter by flagged transitions only.
-    entered = state != successor
-    flagged, unflagged = np.zeros(len(start), dtype=bool), start > 0
-    flagged[successor[entered & ends]] = True
-    unflagged[successor[entered & ~ends]] = True
-    return flagged & ~unflagged
 
 
 def _accumulate(

@@ -72,10 +72,10 @@ def advance(
     """
     d, weights, _, _ = visits
     for t in range(len(eta)):
-        J[t] = evaluate(model, structure, gamma, tables, visits)
+        J[t] = _evaluate(model, structure, gamma, tables, visits)
         if J[t] > J_stop:
             return t
-        if not choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
+        if not _choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
             return -1 - t
         for s in range(len(d)):
             tables.step[s] = eta[t] * d[s]
@@ -85,10 +85,10 @@ def advance(
 
 
 @phase
-def evaluate(
+def _evaluate(
     model: Model, structure: Structure, gamma: float, tables: Tables, visits: Visits
 ) -> float:
-    """Write v and q of pi, keep the factors of I - gamma P_pi in `visits`, and return J."""
+    # Write v and q of pi, keep the factors of I - gamma P_pi in `visits`, and return J.
     p, pair, successor, cell, r, p0 = model
     _, first, last, pointer, rows = structure
     _, pi, q, v, _, _ = tables
@@ -112,7 +112,7 @@ def evaluate(
 
 
 @phase
-def choose_density(
+def _choose_density(
     model: Model,
     structure: Structure,
     gamma: float,
@@ -121,7 +121,7 @@ def choose_density(
     visits: Visits,
     o: float,
 ) -> bool:
-    """Write d_t into `visits`, from the factors that `evaluate` left; False when it is infinite."""
+    # Write d_t into `visits`, from the factors that `_evaluate` left; False when it is infinite.
     p, pair, _, cell, _, p0 = model
     _, first, last, pointer, rows = structure
     d, _, M, inverse = visits
@@ -165,7 +165,9 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
     unfold = partial(_unfold, job, order, tables._asdict() | visits._asdict())
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
     problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
-    cost = _operations(structure, model)
+    # about how many operations one update takes: two eliminations, and passes over the tables
+    elimination = np.diff(structure.pointer) @ (structure.last.astype(np.int64) - np.arange(n))
+    cost = 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
     call = partial(interruptible, advance, long=cost >= 5 * WORK)
     J, taken = np.empty(job.updates + 1), {}
     stops = sorted({*range(0, job.updates, 1 + WORK // cost), *job.record_at, job.updates})
@@ -182,14 +184,7 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
         if made < end - t:
             J = J[: t + made + 1]
             break
-    return conclude(job, J, taken, "compiled", **unfold(("theta", "pi", "weights")))
-
-
-def _operations(structure: Structure, model: Model) -> int:
-    # About how many one update takes: two eliminations, and passes over the tables.
-    n = len(model.p0)
-    elimination = np.diff(structure.pointer) @ (structure.last.astype(np.int64) - np.arange(n))
-    return 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
+    return conclude(job, J, taken, **unfold(("theta", "pi", "weights")), solver="compiled")
 
 
 def _unfold(

@@ -157,7 +157,6 @@ def reference_loop(job: Job, progress: Progress) -> PlanRun:
     apply = update_tables if compiles(job.rule) else update
     pi = job.pi0.copy()
     theta = theta_of(job.rule, pi)
-    flat_theta, flat_pi = theta.ravel(), pi.ravel()
     weights, work = np.zeros(mdp.n_states), np.empty(pi.size)
     J: list[float] = []
     taken: dict[int, dict[str, Floats]] = {}
@@ -185,7 +184,7 @@ def reference_loop(job: Job, progress: Progress) -> PlanRun:
             break
         step = job.eta(t + 1) * d
         weights += step
-        apply(job.rule, Tables(flat_theta, flat_pi, evaluation.q.ravel(), v, step, work))
+        rows = (theta.ravel(), pi.ravel(), evaluation.q.ravel())
+        apply(job.rule, Tables(*rows, v, step, work))
         progress(1)
-    final = {"theta": theta, "pi": pi, "weights": weights}
-    return conclude(job, np.array(J), taken, evaluation.solver, **final)
+    return conclude(job, np.array(J), taken, theta, pi, weights, evaluation.solver)

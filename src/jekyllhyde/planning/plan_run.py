@@ -83,9 +83,8 @@ def make_job(
     if target is not None:
         target = check_number(target, "target", "a normalized return, usually in (0, 1)")
         mdp.normalize(0.0)  # refuses an MDP on which the normalized return is undefined
-    record = (record,) if isinstance(record, str) else tuple(record)
-    for quantity in record:
-        check_choice(quantity, "record", RECORDABLE)
+    wanted = (record,) if isinstance(record, str) else record
+    record = tuple(check_choice(quantity, "record", RECORDABLE) for quantity in wanted)
     resolved = resolve(density, mdp, o, convention)
     step_size = positive(eta, "eta")
     return Job(
@@ -210,11 +209,10 @@ def conclude(
     job: Job,
     J: Floats,
     taken: dict[int, dict[str, Floats]],
-    solver: str,
-    *,
     theta: Floats,
     pi: Floats,
     weights: Floats,
+    solver: str,
 ) -> PlanRun:
     """The outcome of a job with what was `taken` at the times to record, once its returns are known
     to be finite.
