@@ -145,8 +145,7 @@ def factor(
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
         pivot_row, end = k * n, last[k]
-        inverse_pivot = reciprocal(M[pivot_row + k])
-        inverse[k] = inverse_pivot
+        inverse[k] = inverse_pivot = reciprocal(M[pivot_row + k])
         for e in range(pointer[k], pointer[k + ONE]):
             i = rows[e]
             row = i * n
@@ -174,8 +173,7 @@ def solve_transposed(M: Floats, inverse: Floats, x: Floats, first: Indices, last
     for k in range(ZERO, n):
         if inverse[k] == 0.0 and x[k] > SINGULAR:
             proper = False
-        value = x[k] * inverse[k]
-        x[k] = value
+        x[k] = value = x[k] * inverse[k]
         if value != 0.0:
             for j in range(k + ONE, last[k]):
                 x[j] -= M[k * n + j] * value

@@ -162,7 +162,9 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
         work=np.empty(pi.size),
     )
     visits = Visits(np.empty(n), np.zeros(n), np.empty(n * n), np.empty(n))
-    unfold = partial(_unfold, job, order, tables._asdict() | visits._asdict())
+    tables_by_row = {name: getattr(tables, name).reshape(pi.shape) for name in ("theta", "pi", "q")}
+    arrays = {**tables_by_row, "v": tables.v, "d": visits.d, "weights": visits.weights}
+    unfold = partial(_unfold, job, order, arrays)
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
     problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
     # about how many operations one update takes: two eliminations, and passes over the tables
@@ -191,14 +193,13 @@ def _unfold(
     job: Job, order: Ints, arrays: dict[str, Floats], names: Iterable[str]
 ) -> dict[str, Floats]:
     # Copies of these arrays, from decision states in elimination order to all states.
-    n_states, n_actions = job.mdp.n_states, job.mdp.n_actions
+    policies = ("pi", "theta") if is_direct(job.rule) else ("pi",)
+    elsewhere = dict.fromkeys(policies, 1.0 / job.mdp.n_actions)
     unfolded = {}
     for name in names:
-        by_state = name in ("v", "d", "weights")
-        rows = arrays[name] if by_state else arrays[name].reshape(-1, n_actions)
-        is_policy = name == "pi" or (name == "theta" and is_direct(job.rule))
-        unfolded[name] = np.full((n_states, *rows.shape[1:]), 1.0 / n_actions if is_policy else 0.0)
-        unfolded[name][order] = rows
+        shape = (job.mdp.n_states, *arrays[name].shape[1:])
+        unfolded[name] = np.full(shape, elsewhere.get(name, 0.0))
+        unfolded[name][order] = arrays[name]
     return unfolded
 
 

@@ -61,12 +61,10 @@ def resolve(
     schedule = None if o is None else probability(o, "o")
     if isinstance(density, str) and is_reference(density):
         density = load("density", density)
-    elif isinstance(density, str):
-        check_choice(density, "density", DENSITIES)
-    mixes = isinstance(density, str) and density == "mixture"
-    whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"
+    name = check_choice(density, "density", DENSITIES) if isinstance(density, str) else None
+    whose = "a density of your own" if name is None else f"density {name!r}"
     require(
-        mixes or schedule is None,
+        name == "mixture" or schedule is None,
         f'o is given, but {whose} does not take it; use density "mixture"',
     )
     if callable(density):
@@ -74,7 +72,7 @@ def resolve(
     if not isinstance(density, str):
         return Density("array", mdp.gamma, Schedule(1.0), check_density(density, mdp), True)
     require(
-        schedule is not None or not mixes,
+        schedule is not None or name != "mixture",
         'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like '
         '"10/sqrt(t)"',
     )

@@ -135,6 +135,10 @@ def plan(
     )
     fields = {"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam}
     jobs = [make_job(**varied, **common) for varied in broadcast(fields)]
+    return _run_batch(jobs, threads, progress)
+
+
+def _run_batch(jobs: list[Job], threads: int | None, progress: Progress) -> list[PlanRun]:
     stop = threading.Event()
 
     def report(count: int) -> None:
@@ -184,7 +188,6 @@ def reference_loop(job: Job, progress: Progress) -> PlanRun:
             break
         step = job.eta(t + 1) * d
         weights += step
-        rows = (theta.ravel(), pi.ravel(), evaluation.q.ravel())
-        apply(job.rule, Tables(*rows, v, step, work))
+        apply(job.rule, Tables(theta.ravel(), pi.ravel(), evaluation.q.ravel(), v, step, work))
         progress(1)
     return conclude(job, np.array(J), taken, theta, pi, weights, evaluation.solver)
