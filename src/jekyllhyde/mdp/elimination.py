@@ -16,23 +16,26 @@ loops.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde.jit import allocating, kernel, reduction
 from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, eliminate, reciprocal
+from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, Indices, eliminate, reciprocal
 from jekyllhyde.parallel import interruptible
 
-Indices = NDArray[np.uint64]
 LARGE = 1000  # states from which an order takes long enough to be interrupted
 
 
-class Structure(NamedTuple):
-    """Where entries of the factors can be. State order[k] is eliminated k-th.
+class Model(NamedTuple):
+    """A model in elimination order, and where entries of the factors can be. State order[k] is
+    eliminated k-th.
 
     first, last : row k has entries in the columns first[k] <= j < last[k].
     pointer, rows : rows[pointer[k]:pointer[k+1]] are the rows below k that have an entry in column
         k.
+    p, pair, successor, cell : the transitions between decision states, one entry per (s, a, s')
+        with p > 0: probability, s * A + a, s', and s * n + s', the place in the matrix. Those into
+        terminal states are left out: they lead to value 0.
+    r, p0 : rewards [n*A] and initial distribution [n].
     """
 
     order: Ints
@@ -40,17 +43,6 @@ class Structure(NamedTuple):
     last: Indices
     pointer: Ints
     rows: Indices
-
-
-class Model(NamedTuple):
-    """The transitions between decision states in elimination order, one entry per (s, a, s') with p
-    > 0; r [n*A], p0 [n].
-
-    Transitions into terminal states are left out: they lead to value 0. p : probabilities.  pair :
-    s * A + a.
-    successor : s'.  cell : s * n + s', the entry's place in the matrix.
-    """
-
     p: Floats
     pair: Indices
     successor: Indices
@@ -59,8 +51,8 @@ class Model(NamedTuple):
     p0: Floats
 
 
-def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
-    """The order of elimination for `mdp`, and its model in that order."""
+def plan_elimination(mdp: FiniteMDP) -> Model:
+    """The model of `mdp` in the order in which it is eliminated."""
     decides, n_actions = np.flatnonzero(~mdp.is_terminal), mdp.n_actions
     n = len(decides)
     rows, columns = mdp.P[:, decides].nonzero()
@@ -70,17 +62,15 @@ def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
     order = interruptible(_least_fill_order, pattern, ins, outs, long=n > LARGE)
     filled, states = pattern[np.ix_(order, order)], decides[order]
     k, below = np.nonzero(np.triu(filled.T, 1))
-    structure = Structure(
+    P = mdp.P[(states[:, None] * n_actions + np.arange(n_actions)).ravel()][:, states].tocsr()
+    P.sort_indices()
+    pair = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return Model(
         order=states,
         first=filled.argmax(axis=1).astype(np.uint64),
         last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
         pointer=np.searchsorted(k, np.arange(n + 1)),
         rows=below.astype(np.uint64),
-    )
-    P = mdp.P[(states[:, None] * n_actions + np.arange(n_actions)).ravel()][:, states].tocsr()
-    P.sort_indices()
-    pair = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-    return structure, Model(
         p=P.data,
         pair=pair.astype(np.uint64),
         successor=P.indices.astype(np.uint64),

@@ -35,7 +35,7 @@ from jekyllhyde.mdp.model_arrays import (
 )
 
 if TYPE_CHECKING:
-    from jekyllhyde.mdp.elimination import Model, Structure
+    from jekyllhyde.mdp.elimination import Model
     from jekyllhyde.mdp.evaluation import Evaluation
     from jekyllhyde.mdp.optimum import Optimum
 
@@ -140,8 +140,8 @@ class FiniteMDP:
         return self.evaluate(self.uniform_policy()).J if self._J_low is None else self._J_low
 
     @cached_property
-    def elimination(self) -> tuple[Structure, Model]:
-        """For compiled loops: the order of elimination, and the model in that order."""
+    def elimination(self) -> Model:
+        """For compiled loops: the model in the order of its elimination."""
         from jekyllhyde.mdp.elimination import plan_elimination
 
         return plan_elimination(self)

@@ -85,6 +85,7 @@ def _read(env: Any, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     try:
         row, successor, p, r, ends = _transitions(inner, n, n_actions)
         start = _initial(inner, p0, n)
+        # terminal: other states enter it by flagged transitions only, and it is no start
         is_entered = row // n_actions != successor
         flagged, otherwise = (
             np.isin(np.arange(n), successor[is_entered & how]) for how in (ends, ~ends)

@@ -20,6 +20,7 @@ from jekyllhyde.jit import kernel, phase
 from jekyllhyde.parallel import WORK
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.uint64]
 ZERO, ONE, TWO, THREE, FOUR = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 SINGULAR = 1e-13
 

@@ -5,7 +5,6 @@ updated elsewhere. Every visit to a decision state is followed by g of a visit, 
 g |d| when the one to a terminal state is counted, and to |d| when it is not.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ from jekyllhyde.errors import require
 from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.elimination import (
     Model,
-    Structure,
     back_substitute,
     dot,
     factor,
@@ -53,7 +51,6 @@ class Visits(NamedTuple):
 @kernel
 def advance(
     model: Model,
-    structure: Structure,
     gamma: float,
     rule: Any,
     mixture: Mixture,
@@ -72,10 +69,10 @@ def advance(
     """
     d, weights, _, _ = visits
     for t in range(len(eta)):
-        J[t] = _evaluate(model, structure, gamma, tables, visits)
+        J[t] = _evaluate(model, gamma, tables, visits)
         if J[t] > J_stop:
             return t
-        if not _choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
+        if not _choose_density(model, gamma, mixture, tables.pi, visits, o[t]):
             return -1 - t
         for s in range(len(d)):
             tables.step[s] = eta[t] * d[s]
@@ -85,12 +82,9 @@ def advance(
 
 
 @phase
-def _evaluate(
-    model: Model, structure: Structure, gamma: float, tables: Tables, visits: Visits
-) -> float:
+def _evaluate(model: Model, gamma: float, tables: Tables, visits: Visits) -> float:
     # Write v and q of pi, keep the factors of I - gamma P_pi in `visits`, and return J.
-    p, pair, successor, cell, r, p0 = model
-    _, first, last, pointer, rows = structure
+    _, first, last, pointer, rows, p, pair, successor, cell, r, p0 = model
     _, pi, q, v, _, _ = tables
     M, inverse = visits.M, visits.inverse
     fill_system(M, first, last, p, pair, cell, pi, gamma)
@@ -114,7 +108,6 @@ def _evaluate(
 @phase
 def _choose_density(
     model: Model,
-    structure: Structure,
     gamma: float,
     mixture: Mixture,
     pi: Floats,
@@ -122,8 +115,7 @@ def _choose_density(
     o: float,
 ) -> bool:
     # Write d_t into `visits`, from the factors that `_evaluate` left; False when it is infinite.
-    p, pair, _, cell, _, p0 = model
-    _, first, last, pointer, rows = structure
+    _, first, last, pointer, rows, p, pair, _, cell, _, p0 = model
     d, _, M, inverse = visits
     if o == 1.0:
         for s in range(len(d)):
@@ -150,8 +142,8 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
     """All updates of a job, in stretches that end at the times to record."""
     mdp, density = job.mdp, job.density
     assert isinstance(density, Density)
-    structure, model = mdp.elimination
-    order = structure.order
+    model = mdp.elimination
+    order = model.order
     n, pi = len(order), job.pi0[order]
     tables = Tables(
         theta=theta_of(job.rule, pi).ravel(),
@@ -166,9 +158,9 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
     arrays = {**tables_by_row, "v": tables.v, "d": visits.d, "weights": visits.weights}
     unfold = partial(_unfold, job, order, arrays)
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
-    problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
+    problem = (model, mdp.gamma, job.rule, mixture, tables, visits)
     # about how many operations one update takes: two eliminations, and passes over the tables
-    elimination = np.diff(structure.pointer) @ (structure.last.astype(np.int64) - np.arange(n))
+    elimination = np.diff(model.pointer) @ (model.last.astype(np.int64) - np.arange(n))
     cost = 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
     call = partial(interruptible, advance, long=cost >= 5 * WORK)
     J, taken = np.empty(job.updates + 1), {}
@@ -190,7 +182,7 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
 
 
 def _unfold(
-    job: Job, order: Ints, arrays: dict[str, Floats], names: Iterable[str]
+    job: Job, order: Ints, arrays: dict[str, Floats], names: tuple[str, ...]
 ) -> dict[str, Floats]:
     # Copies of these arrays, from decision states in elimination order to all states.
     policies = ("pi", "theta") if is_direct(job.rule) else ("pi",)
