@@ -154,5 +154,7 @@ def find_problem(name: str) -> Domain:
 def refuse_others(name: str, given: dict[str, Any], allowed: dict[str, Any]) -> None:
     """Refuse an option that `name` does not take."""
     other = next((key for key in given if key not in allowed), None)
-    takes = ", ".join(allowed) or "no options"
-    require(other is None, f"{name} does not take {other}; it takes {takes}")
+    require(
+        other is None,
+        f"{name} does not take {other}; it takes {', '.join(allowed) or 'no options'}",
+    )

@@ -60,9 +60,9 @@ class Evaluation:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
         factorization.
         """
-        known = self.system
-        is_other = gamma is not None and gamma != known.gamma
-        system = System(known.P, gamma, known.solver) if is_other else known
+        system = self.system
+        if gamma is not None and gamma != system.gamma:
+            system = System(system.P, gamma, system.solver)
         return density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
 
 
@@ -146,10 +146,9 @@ def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     """P_pi [S, S] as CSR. A state's A rows are adjacent in P, so P_pi is P with scaled entries and
     every A-th row pointer.
     """
-    weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
+    P, weights = mdp.P, np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
     matrix = sparse.csr_array(
-        (mdp.P.data * weights, mdp.P.indices, mdp.P.indptr[:: mdp.n_actions]),
-        shape=(mdp.n_states, mdp.n_states),
+        (P.data * weights, P.indices, P.indptr[:: mdp.n_actions]), shape=(len(pi), len(pi))
     )
     if 2 * np.count_nonzero(pi) < pi.size:  # products are cheaper without what is never taken
         matrix = matrix.copy()

@@ -71,12 +71,10 @@ def garnet(
             f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
             "take another seed",
         )
-    rewards = sparse.csr_array(
-        ((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape
-    )
+    P.sort_indices()
     return FiniteMDP(
         P,
-        rewards,
+        sparse.csr_array((P.indices == goal, P.indices, P.indptr), shape=P.shape),
         gamma=gamma,
         terminal=[goal],
         name=f"garnet({n}, {n_actions}, {connectivity}, seed={seed})",

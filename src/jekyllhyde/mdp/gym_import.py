@@ -119,21 +119,22 @@ def _transitions(inner: Any, n: int, n_actions: int) -> tuple[Ints, Ints, Floats
             *each
         ),
     )
-    state, action = np.array([each[:2] for each in listed], dtype=np.int64).reshape(-1, 2).T
-    numbers = [[*map(float, entry)] for _, _, entry in listed]
-    p, successor, r, terminated = np.array(numbers).reshape(-1, 4).T
+    numbers = [(s, a, *map(float, entry)) for s, a, entry in listed]
+    state, action, p, successor, r, terminated = np.array(numbers, np.float64).reshape(-1, 6).T
     refuse(
         np.flatnonzero(~np.isin(successor - first, np.arange(n))),
         lambda e: (
-            f"P leads from state {state[e]}, action {action[e]} to {successor[e]:g}, "
+            f"P leads from state {state[e]:.0f}, action {action[e]:.0f} to {successor[e]:g}, "
             "which is not a state"
         ),
     )
     refuse(
         np.flatnonzero(~(p >= 0.0)),
-        lambda e: f"P has the probability {p[e]:g} for state {state[e]}, action {action[e]}",
+        lambda e: (
+            f"P has the probability {p[e]:g} for state {state[e]:.0f}, action {action[e]:.0f}"
+        ),
     )
-    row, column = state * n_actions + action, (successor - first).astype(np.int64)
+    row, column = (state * n_actions + action).astype(int), (successor - first).astype(int)
     return row[p > 0], column[p > 0], p[p > 0], r[p > 0], terminated[p > 0] != 0.0
 
 

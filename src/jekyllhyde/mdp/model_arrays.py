@@ -60,8 +60,10 @@ def _as_csr(matrix: Any, field: str) -> CSR:
             matrix.check_format(full_check=True)
         elif matrix.format == "coo" and matrix.nnz:
             places = np.array([matrix.row, matrix.col])
-            inside = places.min() >= 0 and (places.max(axis=1) < matrix.shape).all()
-            require(inside, "an entry lies outside the matrix")
+            require(
+                places.min() >= 0 and (places.max(axis=1) < matrix.shape).all(),
+                "an entry lies outside the matrix",
+            )
     except ValueError as error:
         raise InputError(f"{field} is not a sound sparse matrix: {error}") from None
     return sparse.csr_array(matrix, dtype=np.float64, copy=True)
@@ -70,12 +72,12 @@ def _as_csr(matrix: Any, field: str) -> CSR:
 def read_terminal(terminal: Any, n_states: int) -> tuple[Ints, Bools]:
     """The terminal states in order, and as a mask [S]."""
     indices = as_floats(terminal, "terminal").ravel()
-    states = np.arange(n_states)
     refuse(
-        indices[~np.isin(indices, states)],
+        indices[(indices != np.floor(indices)) | (indices < 0) | (indices >= n_states)],
         lambda bad: f"terminal contains {bad:g}; states are the integers 0 to {n_states - 1}",
     )
-    return np.unique(indices).astype(np.int64), np.isin(states, indices)
+    states = np.unique(indices).astype(np.int64)
+    return states, np.bincount(states, minlength=n_states) > 0
 
 
 def read_p0(p0: ArrayLike | None, n_states: int, is_terminal: Bools) -> Floats:
@@ -118,7 +120,8 @@ def read_model(P: CSR, r: Any, is_terminal: Bools, n_actions: int) -> tuple[CSR,
     row_kept = row_of[keep]
     index_type = np.int32 if max(len(row_kept), P.shape[1]) < 2**31 else np.int64
     indices = P.indices[keep].astype(index_type)
-    indptr = np.searchsorted(row_kept, np.arange(P.shape[0] + 1)).astype(index_type)
+    counts = np.bincount(row_kept, minlength=P.shape[0])
+    indptr = np.append(0, np.cumsum(counts)).astype(index_type)
     reduced = sparse.csr_array((P.data[keep], indices, indptr), shape=P.shape)
     reduced.has_canonical_format = True
     return reduced, *_read_rewards(r, reduced, row_kept, n_actions)

@@ -48,24 +48,23 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
     """Solve `mdp`; see `FiniteMDP.optimal`."""
     check_choice(method, "method", METHODS)
     if method == "auto":
-        is_large = mdp.n_states > DENSE_LIMIT
-        method = "modified" if is_large and mdp.gamma < 1.0 else "policy_iteration"
+        large = mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0
+        method = "modified" if large else "policy_iteration"
     if method == "policy_iteration":
         evaluation, actions, iterations = _policy_iteration(mdp, mdp.uniform_policy())
     else:
         require(mdp.gamma < 1.0, f"method {method!r} needs gamma below 1; use 'policy_iteration'")
         swept, iterations = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
-        evaluation, actions, _ = _policy_iteration(mdp, np.eye(mdp.n_actions)[swept])
+        evaluation, actions, _ = _policy_iteration(mdp, _deterministic(mdp, swept))
     v, q, decides = evaluation.v, evaluation.q, ~mdp.is_terminal
     is_optimal = q >= v[:, None] - 1e-9 * max(1.0, float(abs(v).max()))
-    second = np.where(is_optimal, -np.inf, q).max(axis=1)
     return Optimum(
         v=v,
         q=q,
         J=evaluation.J,
         actions=actions,
-        pi=np.eye(mdp.n_actions)[actions],
-        gap=np.where(decides, v - second, np.inf),
+        pi=_deterministic(mdp, actions),
+        gap=np.where(decides, v - np.where(is_optimal, -np.inf, q).max(axis=1), np.inf),
         unique=bool((is_optimal.sum(axis=1) == 1)[decides].all()),
         iterations=iterations,
         residual=float(abs(q.max(axis=1) - v)[decides].max()),
@@ -84,9 +83,7 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     for iteration in range(1, 10_000):
         # where the iterative solver failed, never again
         solver = "auto" if evaluation.solver == "iterative" else evaluation.solver
-        evaluation = evaluate(
-            mdp, np.eye(mdp.n_actions)[actions], solver=solver, guess=evaluation.v
-        )
+        evaluation = evaluate(mdp, _deterministic(mdp, actions), solver=solver, guess=evaluation.v)
         q, tolerance = evaluation.q, 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         best = np.argmax(q, axis=1)
         better = q[states, best] > q[states, actions] + tolerance
@@ -96,6 +93,10 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     raise InputError(
         f"{mdp.name}: policy iteration did not end; are the rewards of very different sizes?"
     )
+
+
+def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
+    return (actions[:, None] == np.arange(mdp.n_actions)).astype(np.float64)
 
 
 def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:

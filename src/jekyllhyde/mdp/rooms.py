@@ -51,8 +51,9 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     state = np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
     goal = int(state[_scaled(3, size), _scaled(3, size)])
     starts = [np.arange(len(cell)) != goal] if level == 1 else list((cell > middle).T)
-    p0 = np.mean([among / among.sum() for among in starts], axis=0)
-    return Layout(free, state, cell, goal, p0)
+    return Layout(
+        free, state, cell, goal, p0=np.mean([among / among.sum() for among in starts], axis=0)
+    )
 
 
 def _scaled(position: int, size: int) -> int:
@@ -95,10 +96,9 @@ def four_rooms(
         (np.tile(chosen, (n, 1)).ravel(), (rows, columns)), shape=(n * n_actions, n)
     )
     enters_goal = np.asarray(P[:, [plan.goal]].todense()).reshape(n, n_actions)
-    r = STEP_REWARD * (1.0 - enters_goal) + GOAL_REWARD * enters_goal
     return FiniteMDP(
         P,
-        r,
+        STEP_REWARD * (1.0 - enters_goal) + GOAL_REWARD * enters_goal,
         p0=plan.p0,
         gamma=gamma,
         terminal=[plan.goal],

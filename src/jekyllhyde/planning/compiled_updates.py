@@ -154,8 +154,8 @@ def compiled_loop(job: Job, progress: Progress) -> PlanRun:
         work=np.empty(pi.size),
     )
     visits = Visits(np.empty(n), np.zeros(n), np.empty(n * n), np.empty(n))
-    tables_by_row = {name: getattr(tables, name).reshape(pi.shape) for name in ("theta", "pi", "q")}
-    arrays = {**tables_by_row, "v": tables.v, "d": visits.d, "weights": visits.weights}
+    arrays = {name: getattr(tables, name).reshape(pi.shape) for name in ("theta", "pi", "q")}
+    arrays |= {"v": tables.v, "d": visits.d, "weights": visits.weights}
     unfold = partial(_unfold, job, order, arrays)
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
     problem = (model, mdp.gamma, job.rule, mixture, tables, visits)
@@ -186,11 +186,10 @@ def _unfold(
 ) -> dict[str, Floats]:
     # Copies of these arrays, from decision states in elimination order to all states.
     policies = ("pi", "theta") if is_direct(job.rule) else ("pi",)
-    elsewhere = dict.fromkeys(policies, 1.0 / job.mdp.n_actions)
     unfolded = {}
     for name in names:
         shape = (job.mdp.n_states, *arrays[name].shape[1:])
-        unfolded[name] = np.full(shape, elsewhere.get(name, 0.0))
+        unfolded[name] = np.full(shape, 1.0 / job.mdp.n_actions if name in policies else 0.0)
         unfolded[name][order] = arrays[name]
     return unfolded
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jekyllhyde.errors import require
-from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.parallel import Stopped, run_all
 from jekyllhyde.planning.compiled_updates import compiled_loop
 from jekyllhyde.planning.densities import Density, DensityLike, check_density
@@ -133,9 +133,8 @@ def plan(
         isinstance(mdp, Sequence) and all(isinstance(each, FiniteMDP) for each in mdp),
         f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them",
     )
-    fields = {"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam}
-    jobs = [make_job(**varied, **common) for varied in broadcast(fields)]
-    return _run_batch(jobs, threads, progress)
+    varied = broadcast(mdp=list(mdp), density=density, o=o, eta=eta, lam=lam)
+    return _run_batch([make_job(**each, **common) for each in varied], threads, progress)
 
 
 def _run_batch(jobs: list[Job], threads: int | None, progress: Progress) -> list[PlanRun]:
@@ -162,8 +161,7 @@ def reference_loop(job: Job, progress: Progress) -> PlanRun:
     pi = job.pi0.copy()
     theta = theta_of(job.rule, pi)
     weights, work = np.zeros(mdp.n_states), np.empty(pi.size)
-    J: list[float] = []
-    taken: dict[int, dict[str, Floats]] = {}
+    J, taken = [], {}
     v, raw, solver = None, None, "auto"
     for t in range(job.updates + 1):
         evaluation = mdp.evaluate(pi, solver=solver, guess=v)

@@ -50,7 +50,7 @@ def write(runs: Sequence[PlanRun], folder: Path) -> list[str]:
     import pyarrow as pa
 
     names = ("mdp", "parametrization", "density", "o", "eta", "lam", "convention")
-    kinds = {name: pa.float64() if name == "lam" else pa.string() for name in names}
+    kinds = dict.fromkeys(names, pa.string()) | {"lam": pa.float64()}
     tables = [
         pa.table(
             {

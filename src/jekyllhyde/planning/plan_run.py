@@ -23,7 +23,7 @@ Times = Iterable[int] | Literal["all"]
 Progress = Callable[[int], None]
 
 
-def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
+def broadcast(**fields: Any) -> list[dict[str, Any]]:
     """One dict per run from fields that are lists of one common length, lists of length 1, or
     single values.
     """
@@ -127,8 +127,8 @@ def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
     }
     obstacle = next((obstacle for obstacle, stands in obstacles.items() if stands), None)
     require(engine != "compiled" or obstacle is None, f"engine 'compiled' {obstacle}")
-    wanted = engine == "compiled" or (engine == "auto" and mdp.n_states <= DENSE_LIMIT)
-    return wanted and obstacle is None
+    is_small = mdp.n_states <= DENSE_LIMIT
+    return obstacle is None and (engine == "compiled" or (engine == "auto" and is_small))
 
 
 def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> frozenset[int]:

@@ -155,8 +155,9 @@ def compiles(rule: Any) -> bool:
     """Whether a rule can be compiled; the built-in ones can."""
     if not isinstance(rule, ByRows):
         return True
+    row = np.full(2, 0.5)
     try:
-        update_tables(rule, Tables(*np.full((3, 2), 0.5), np.zeros(1), np.zeros(1), np.empty(2)))
+        update_tables(rule, Tables(row, row, row, np.zeros(1), np.zeros(1), np.empty(2)))
     except NumbaError:
         return False
     return True
