@@ -138,10 +138,9 @@ def factor(
         inverse[k] = inverse_pivot = reciprocal(M[pivot_row + k])
         for e in range(pointer[k], pointer[k + ONE]):
             i = rows[e]
-            row = i * n
-            multiplier = M[row + k]
+            multiplier = M[i * n + k]
             if multiplier != 0.0:
-                eliminate(M, x, row, pivot_row, i, k, end, multiplier * inverse_pivot)
+                eliminate(M, x, i * n, pivot_row, i, k, end, multiplier * inverse_pivot)
 
 
 @kernel

@@ -29,12 +29,13 @@ def broadcast(**fields: Any) -> list[dict[str, Any]]:
     """
     lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
     count = max(lengths.values())
-    for name, length in lengths.items():
-        require(
-            length in (1, count) and length > 0,
-            f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
-            "values, or one",
-        )
+    refuse(
+        [name for name, length in lengths.items() if length not in (1, count) or length == 0],
+        lambda name: (
+            f"{name} is a list of {lengths[name]}; in a batch of {count} runs it must hold {count} "
+            "values, or one"
+        ),
+    )
     columns = [
         value * (count // len(value)) if isinstance(value, list) else [value] * count
         for value in fields.values()
