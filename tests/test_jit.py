@@ -139,6 +139,22 @@ def test_where_nothing_can_be_kept_it_is_said_once_and_everything_works(
     assert warned.count("compiled anew in every process") == 1
 
 
+RENAMED = """
+import numba.core.cpu as c
+home = next(cls for cls in c.CPUTargetOptions.__mro__ if "_nrt" in vars(cls))
+home._counted = home._nrt
+del home._nrt
+"""
+
+
+def test_a_numba_without_the_private_option_is_said_once_and_everything_works(
+    tmp_path: Path,
+) -> None:
+    output, warned = printed(f"{RENAMED}\n{PLAN}", NUMBA_CACHE_DIR=str(tmp_path))
+    assert output == printed(PLAN)[0]
+    assert warned.count("cannot be told to count no references") == 1
+
+
 def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     expected, _ = printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))
     files = [path for path in tmp_path.rglob("*.nb?") if "advance" in path.name]

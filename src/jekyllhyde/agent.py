@@ -10,7 +10,7 @@
 `check_agent` holds an agent to it. Agents are found by name in `AGENTS`.
 """
 
-import importlib
+import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde import references
-from jekyllhyde.errors import InputError, need
+from jekyllhyde.errors import need, require
 from jekyllhyde.registry import Registry, class_name
 
 Progress = Callable[[int], None]  # called with the number of steps made since the last call
@@ -43,20 +43,17 @@ class Episodes:
     @property
     def returns(self) -> NDArray[np.float64]:
         """Undiscounted sums of rewards [n]."""
-        return self._column(0).astype(np.float64)
+        return np.array([total for total, _, _ in self.rows], dtype=np.float64)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Numbers of steps [n]."""
-        return self._column(1).astype(np.int64)
+        return np.array([length for _, length, _ in self.rows], dtype=np.int64)
 
     @property
     def hyde(self) -> NDArray[np.int64]:
         """1 where Hyde led, else 0 [n]."""
-        return self._column(2).astype(np.int64)
-
-    def _column(self, i: int) -> NDArray[np.float64]:
-        return np.array([row[i] for row in self.rows], dtype=np.float64)
+        return np.array([hyde for _, _, hyde in self.rows], dtype=np.int64)
 
 
 class Agent(ABC):
@@ -111,65 +108,60 @@ class AgentRecord:
     @property
     def cls(self) -> Any:
         """The agent's class."""
-        if self.extra is not None:
-            need(self.extra)
-        module, _, name = self.home.partition(":")
-        return getattr(importlib.import_module(module), name)
+        need(self.extra)
+        return pkgutil.resolve_name(self.home)
 
 
-_TABULAR: Any = {"tabular": True}
-_DEEP: Any = {"extra": "deep"}
-_WITH_BONUS: Any = {**_DEEP, "fixed": {"bonus": "rnd"}}
-_RECORDS: tuple[tuple[str, str, str, Any], ...] = (
-    (
+_RECORDS = (
+    AgentRecord(
         "tabular_jekyll_hyde",
-        "tabular.agents:TabularJekyllHyde",
+        "jekyllhyde.tabular.agents:TabularJekyllHyde",
         "Dr Jekyll and Mr Hyde in tables (Algorithm 3)",
-        {**_TABULAR, "stored": "jekyll-hyde"},
+        tabular=True,
+        stored="jekyll-hyde",
     ),
-    (
+    AgentRecord(
         "tabular_on_policy",
-        "tabular.agents:TabularOnPolicy",
+        "jekyllhyde.tabular.agents:TabularOnPolicy",
         "on-policy actor-critic in tables (Algorithm 2)",
-        {**_TABULAR, "stored": "on-policy"},
+        tabular=True,
+        stored="on-policy",
     ),
-    (
+    AgentRecord(
         "jekyll_hyde",
-        "deep.agents:JekyllHyde",
+        "jekyllhyde.deep.agents:JekyllHyde",
         "Dr Jekyll and Mr Hyde with networks (Algorithm 4)",
-        _DEEP,
+        extra="deep",
     ),
-    ("ddqn", "deep.agents:DoubleDQN", "Double DQN", _DEEP),
-    (
+    AgentRecord("ddqn", "jekyllhyde.deep.agents:DoubleDQN", "Double DQN", extra="deep"),
+    AgentRecord(
         "ddqn_rnd",
-        "deep.agents:DoubleDQN",
+        "jekyllhyde.deep.agents:DoubleDQN",
         "Double DQN with a bonus added to the reward",
-        _WITH_BONUS,
+        extra="deep",
+        fixed={"bonus": "rnd"},
     ),
-    ("sac", "deep.agents:DiscreteSAC", "soft actor-critic", _DEEP),
-    (
+    AgentRecord("sac", "jekyllhyde.deep.agents:DiscreteSAC", "soft actor-critic", extra="deep"),
+    AgentRecord(
         "sac_rnd",
-        "deep.agents:DiscreteSAC",
+        "jekyllhyde.deep.agents:DiscreteSAC",
         "soft actor-critic with a critic of the bonus",
-        {**_DEEP, "fixed": {"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3}},
+        extra="deep",
+        fixed={"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3},
     ),
 )
-AGENTS: Registry[AgentRecord] = Registry("agent")
-for _name, _home, _about, _more in _RECORDS:
-    AGENTS.add(_name, AgentRecord(_name, f"jekyllhyde.{_home}", _about, **_more))
+AGENTS = Registry("agent", {record.name: record for record in _RECORDS})
 
 
 def find_agent(name: str) -> AgentRecord:
     """The record of an agent by name, or of a class of the user's own, "file.py:Name"."""
     if not references.is_reference(name):
         return AGENTS[name]
-    cls = references.load("agent", name)
-    if not (isinstance(cls, type) and issubclass(cls, Agent)):
-        raise InputError(f"agent is {name!r}; it must be a subclass of jekyllhyde.Agent")
-    return _own_record(cls, name)
-
-
-def _own_record(cls: type[Agent], name: str) -> AgentRecord:
+    cls: Any = references.load("agent", name)
+    require(
+        isinstance(cls, type) and issubclass(cls, Agent),
+        f"agent is {name!r}; it must be a subclass of jekyllhyde.Agent",
+    )
     is_tabular = any(base.__module__.startswith("jekyllhyde.tabular") for base in cls.__mro__)
     about = (cls.__doc__ or "").split("\n")[0]
     return AgentRecord(class_name(cls), f"{cls.__module__}:{cls.__name__}", about, is_tabular)

@@ -52,9 +52,10 @@ def check_agent(
         part.save(Path(folder) / "agent")
         loaded = type(part).load(Path(folder) / "agent", make())
     _require(_same(part, loaded), "a loaded agent differs from the one that was saved")
-    seen = _observations(make())
-    acts = all(part.predict(one) == loaded.predict(one) for one in seen)
-    _require(acts, "a loaded agent acts differently from the one that was saved")
+    _require(
+        all(part.predict(seen) == loaded.predict(seen) for seen in _observations(make())),
+        "a loaded agent acts differently from the one that was saved",
+    )
     loaded.learn(steps - first)
     if exact_resume:
         _require(_same(whole, loaded), "saving, loading and learning on is not learning in one go")
@@ -83,8 +84,10 @@ def _check_settings(agent: Any) -> None:
 def _check_actions(agent: Any, env: Any) -> None:
     observations = _observations(env)
     actions = [agent.predict(observation) for observation in observations]
-    allowed = all(env.action_space.contains(np.int64(action)) for action in actions)
-    _require(allowed, "predict gives an action that the environment does not have")
+    _require(
+        all(env.action_space.contains(np.int64(action)) for action in actions),
+        "predict gives an action that the environment does not have",
+    )
     batch = agent.predict(np.array(observations))
     _require(list(batch) == actions, "predict on a batch differs from predict one by one")
     drawn = agent.predict(observations[0], deterministic=False)

@@ -18,7 +18,7 @@ import hashlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -29,7 +29,22 @@ from numba.extending import intrinsic, overload
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
-OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+
+@cache
+def _say(sentence: str) -> None:
+    warnings.warn(sentence, stacklevel=2)
+
+
+def _counting(references: bool) -> dict[str, bool]:
+    # Numba's private option to count references to arrays, or not to.
+    if hasattr(getattr(numba.core.cpu, "CPUTargetOptions", None), "_nrt"):
+        return {"_nrt": references}
+    _say("this Numba cannot be told to count no references; kernels are slower")
+    return {}
+
+
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", **_counting(references=False)}
 
 
 def kernel(function: F) -> F:
@@ -43,7 +58,7 @@ def kernel(function: F) -> F:
 
 def allocating(function: F) -> F:
     """As `kernel`, for a function that makes arrays."""
-    return _compile(function, {"contract"}, _nrt=True)
+    return _compile(function, {"contract"}, **_counting(references=True))
 
 
 def phase(function: F) -> F:
@@ -95,20 +110,15 @@ def _compiled_sqrt(x: Any) -> Any:
 
 
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    settings = {**OPTIONS, "fastmath": fastmath, **options}
-    compiled: Any
-    try:
-        compiled = numba.njit(cache=True, **settings)(function)
-    except RuntimeError:  # no folder in which compiled code could be kept
-        _say_uncached()
-        return numba.njit(**settings)(function)
-    if not hasattr(compiled, "py_func"):  # Numba is switched off: it is the function itself
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(over="ignore")(function)  # integers wrap around as in C
+    compiler = partial(numba.njit, **{**OPTIONS, "fastmath": fastmath, **options})
     try:
+        compiled: Any = compiler(cache=True)(function)
         compiled._cache._cache_file = _CacheFiles(compiled._cache)
-    except AttributeError:  # Numba has changed inside
-        _say_uncached()
-        compiled = numba.njit(**settings)(function)
+    except (RuntimeError, AttributeError):  # no folder for it, or Numba has changed inside
+        _say("compiled code cannot be kept on disk here; it is compiled anew in every process")
+        compiled = compiler()(function)
     return cast(F, compiled)
 
 
@@ -139,8 +149,8 @@ class _CacheFiles:
             file.save(key, data)
 
     def _file(self, key: Any) -> Any:
-        classes = _foreign(getattr(key[0], "args", key[0]))
-        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in classes})
+        types = getattr(key[0], "args", key[0])
+        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in _foreign(types)})
         suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
         return self._make(self._path, f"{self._base}.{suffix}", _package_stamp())
 
@@ -156,17 +166,8 @@ def _foreign(types: Any) -> Iterator[type]:
 
 
 @cache
-def _say_uncached() -> None:
-    warnings.warn(
-        "compiled code cannot be kept on disk here; it is compiled anew in every process",
-        stacklevel=2,
-    )
-
-
-@cache
 def _package_stamp() -> str:
     # Changes whenever the content of a file of the package does.
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    contents = [numba.__version__.encode(), *(path.read_bytes() for path in files)]
+    return hashlib.sha256(b"".join(contents)).hexdigest()
