@@ -126,8 +126,7 @@ def of_means(
     if n == 1:
         return y, y, y
     counts = weights(n, draws, rng)
-    means = (counts @ series / n for series in columns)
-    return y, *_ends(np.asarray(function(*means), dtype=np.float64))
+    return y, *_ends(np.asarray(function(*(counts @ series / n for series in columns)), np.float64))
 
 
 def difference(

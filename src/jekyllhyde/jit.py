@@ -85,7 +85,7 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options: Any = {**OPTIONS, "forceinline": True, "fastmath": {"contract"}}
+    options = OPTIONS | {"forceinline": True, "fastmath": {"contract"}}
     overload(dispatch, strict=False, jit_options=options)(implementation)
     return dispatch
 

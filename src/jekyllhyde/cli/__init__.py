@@ -5,11 +5,11 @@ from typing import Annotated, Any, Union
 
 import tyro
 
+from jekyllhyde import __version__
 from jekyllhyde.cli.figure import Figure, Report
+from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
-from jekyllhyde.cli.store import StoreCommand
-from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
@@ -29,12 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Entry point of `jh`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments == ["--version"]:
-        from jekyllhyde import __version__
-
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(arguments).run()
+        return parse(arguments).run() or 0
     except InputError as error:
         print(f"jh: {error}", file=sys.stderr)
         return 2

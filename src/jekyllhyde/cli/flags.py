@@ -6,15 +6,15 @@ is one flag, for all of them.
 """
 
 import dataclasses
-import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import tyro
 
+from jekyllhyde.agent import AgentRecord
 from jekyllhyde.errors import InputError
-from jekyllhyde.options import Option
+from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import class_name
 
 Options = Mapping[str, Option]
@@ -25,7 +25,7 @@ KINDS = {str: "text", float: "a number", int: "an integer", bool: "true or false
 @dataclasses.dataclass(frozen=True)
 class ProblemCommand:
     """What the commands on a problem share. `completed` is the command with the flags of what the
-    arguments name; `run` does the work and returns the exit status.
+    arguments name; `run` does the work.
     """
 
     problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
@@ -66,21 +66,45 @@ def with_flags(command: type, groups: Mapping[str, Options]) -> Any:
         kind = Annotated[group, tyro.conf.arg(name=title)]
         added.append((f"flags_{len(added)}", kind, dataclasses.field(default_factory=group)))
         taken |= set(options)
-    namespace = {"__doc__": command.__doc__}
     return dataclasses.make_dataclass(
-        command.__name__, added, bases=(command,), namespace=namespace, frozen=True
+        command.__name__,
+        added,
+        bases=(command,),
+        namespace={"__doc__": command.__doc__},
+        frozen=True,
     )
 
 
 def given(command: Any, options: Options) -> dict[str, Any]:
     """Those of the options whose flags were given, with their values."""
-    groups = [group for name, group in vars(command).items() if name.startswith("flags_")]
     return {
         name: _read(options[name], value)
-        for group in groups
+        for title, group in vars(command).items()
+        if title.startswith("flags_")
         for name, value in vars(group).items()
         if name in options and value != getattr(type(group), name)
     }
+
+
+def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, Option]:
+    """The agent's options by name; defaults are the values in force under the given `preset`."""
+    cls = record.cls
+    documented, keywords = options_of(getattr(cls, "settings_type", cls)), options_of(cls)
+    chosen = {name: value for name, value in preset.items() if name in keywords}
+    values = settings_of(cls(**{**record.fixed, **chosen}).settings) | chosen
+    return {
+        name: documented.get(name, option)._replace(default=values.get(name, option.default))
+        for name, option in keywords.items()
+        if name not in ("env", "seed")
+    }
+
+
+def settings_of(settings: Any) -> dict[str, Any]:
+    """An agent's settings by name, with what a convention chooses written out."""
+    chosen = settings.resolved() if hasattr(settings, "resolved") else settings
+    if isinstance(chosen, Mapping):
+        return dict(chosen)
+    return {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
 
 
 def shown(value: Any) -> str:
@@ -106,7 +130,7 @@ def _flag(option: Option) -> tuple[str, Any, Any]:
 
 def _kind(option: Option) -> tuple[type, bool]:
     # The type that a word of the flag is read as, and whether the flag takes several words.
-    lists = [typing.get_args(kind)[0] for kind in option.kinds if typing.get_origin(kind) is tuple]
+    lists = [get_args(kind)[0] for kind in option.kinds if get_origin(kind) is tuple]
     return [*lists, *(kind for kind in KINDS if kind in option.kinds), str][0], bool(lists)
 
 

@@ -1,13 +1,16 @@
-"""`jh sweep`: an experiment of one's own, from a TOML file; and what it shares with `jh figure`:
-where results are kept, who computes them, and what is said meanwhile.
+"""The laboratory: `jh sweep`, an experiment of one's own from a TOML file; `jh store`, what a store
+holds and whether it is whole; and what `jh sweep` shares with `jh figure`: where results are kept,
+who computes them, and what is said meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,14 +18,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+import jekyllhyde as jh
 from jekyllhyde.cli.show import prepare_out, show_table
-from jekyllhyde.errors import check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.parallel import count_threads
 
 if TYPE_CHECKING:
     from jekyllhyde.lab.engine import Status
-    from jekyllhyde.lab.spec import Experiment
-    from jekyllhyde.lab.store import Store
 
 
 def hint(default: str, metavar: str = "INT") -> object:
@@ -61,19 +63,15 @@ class Sweep:
     # Print one JSON object instead of the table.
     json: bool = False
 
-    def run(self) -> int:
+    def run(self) -> None:
         from jekyllhyde.lab.draw import write_panel
-        from jekyllhyde.lab.panel import panel_of, read
-        from jekyllhyde.lab.spec import Experiment
 
-        experiment = Experiment.from_toml(self.file)
-        if self.runs is not None:
-            experiment = replace(experiment, runs=check_count(self.runs, "runs", 1))
+        experiment = with_runs(jh.lab.Experiment.from_toml(self.file), self.runs)
         prepare_out(None if self.lab.dry_run else self.out)
         store = compute(self.lab, [experiment], experiment.name, quiet=self.json)
         if store is None:
-            return 0
-        curves = read(panel_of(experiment), store)
+            return
+        curves = jh.lab.read(jh.lab.panel_of(experiment), store)
         files = [str(path) for path in write_panel(curves, self.out)]
         columns = {"mean": curves.y, "lo": curves.lo, "hi": curves.hi, "censored": curves.censored}
         rows = [
@@ -83,25 +81,126 @@ class Sweep:
             for i, x in enumerate(curves.x)
             if curves.panel.kind != "curve" or i + 1 == len(curves.x)
         ]
-        name, runs = experiment.name, curves.runs
         if self.json:
-            failed = sum(curves.failures.values())
-            report = {"name": name, "runs": runs, "failed": failed, "points": rows, "files": files}
+            report = {
+                "name": experiment.name,
+                "runs": curves.runs,
+                "failed": sum(curves.failures.values()),
+                "points": rows,
+                "files": files,
+            }
             print(json.dumps(report))
         else:
-            show_table(f"{name}: {curves.panel.ylabel} ({runs} runs, 95 % intervals)", rows)
+            measured = f"{curves.panel.ylabel} ({curves.runs} runs, 95 % intervals)"
+            show_table(f"{experiment.name}: {measured}", rows)
             print("\n".join(files))
-        return 0
+
+
+@dataclass(frozen=True)
+class StoreCommand:
+    """Look into a store: `ls`, `show ID`, `verify`, or `merge FOLDER` (take over another store's
+    runs).
+    """
+
+    # ls: cells, runs and failures per experiment; show: one cell, its settings, its runs, who made
+    # them; verify: read everything and compare checksums (exit status 1 if something is wrong); or
+    # merge.
+    action: tyro.conf.Positional[str]
+    # For show: a cell's id or digest, or the beginning of one. For merge: the other store's folder.
+    what: tyro.conf.Positional[str] = ""
+    # The store's folder.
+    store: Path = Path("jh-store")
+    # For verify: move damaged parts to STORE/damaged, so that their runs are computed again.
+    set_aside: bool = False
+    # Print JSON instead of tables.
+    json: bool = False
+
+    def run(self) -> int | None:
+        check_choice(self.action, "action", ("ls", "show", "verify", "merge"))
+        return getattr(self, self.action)(jh.lab.Store.open(self.store))
+
+    def ls(self, store: jh.lab.Store) -> None:
+        held = [(part.id.split("/")[0], part) for part in itertools.chain(*store.parts.values())]
+        cells = Counter({part.cell: name for name, part in reversed(held)}.values())
+        table = [
+            {
+                "experiment": experiment,
+                "cells": cells[experiment],
+                "runs": sum(part.runs for name, part in held if name == experiment),
+                "failed": sum(part.failed for name, part in held if name == experiment),
+            }
+            for experiment in sorted({name for name, _ in held})
+        ]
+        if self.json:
+            print(json.dumps(table))
+        elif table:
+            show_table(f"{self.store}: {len(store.parts)} parts", table)
+        else:
+            print(f"{self.store} is empty")
+        for name, reason in store.damaged.items():
+            print(f"part {name} cannot be read: {reason}")
+
+    def show(self, store: jh.lab.Store) -> None:
+        known = {held.cell: held.id for held in itertools.chain(*store.parts.values())}
+        exact = {cell: name for cell, name in known.items() if self.what in (cell, name)}
+        matching = exact or {
+            cell: name
+            for cell, name in known.items()
+            if self.what and (cell.startswith(self.what) or name.startswith(self.what))
+        }
+        require(
+            matching,
+            f"no cell of {str(self.store)!r} is called {self.what!r}; jh store ls lists the "
+            "experiments",
+        )
+        if len(matching) > 1:
+            names = sorted(matching.items(), key=lambda item: item[1])
+            print(*(f"{digest} {name}" for digest, name in names), sep="\n")
+            return
+        ((digest, name),) = matching.items()
+        rows = store.table([digest]).to_pylist()
+        about = {
+            "cell": digest,
+            "id": name,
+            "settings": json.loads(rows[0]["settings"]),
+            "runs": len(rows),
+            "made": [
+                store.provenance(part)
+                for part, stretches in sorted(store.parts.items())
+                if any(held.cell == digest for held in stretches)
+            ],
+            "failures": {row["run"]: row["failure"] for row in rows if row["failure"] is not None},
+        }
+        print(json.dumps(about, indent=None if self.json else 1))
+
+    def verify(self, store: jh.lab.Store) -> int:
+        wrong = store.verify()
+        for name, reason in wrong.items():
+            print(f"{name}: {reason}")
+        for path in store.set_aside(wrong) if wrong and self.set_aside else ():
+            print(f"moved to {path}")
+        print(
+            len(store.parts), f"parts read, {len(wrong)} damaged" if wrong else "parts, all whole"
+        )
+        return int(bool(wrong))
+
+    def merge(self, store: jh.lab.Store) -> None:
+        require(self.what, "merge needs the folder of another store")
+        print(f"{store.merge(store.open(self.what))} parts taken over")
+
+
+def with_runs(experiment: jh.Experiment, runs: int | None) -> jh.Experiment:
+    """The experiment with so many runs per point; with its own where no number is given."""
+    return experiment if runs is None else replace(experiment, runs=check_count(runs, "runs", 1))
 
 
 def compute(
-    options: Lab, experiments: Sequence[Experiment], title: str, quiet: bool = False
-) -> Store | None:
+    options: Lab, experiments: Sequence[jh.Experiment], title: str, quiet: bool = False
+) -> jh.lab.Store | None:
     """Compute what the store lacks; None after a dry run."""
     from jekyllhyde.lab import engine
-    from jekyllhyde.lab.store import Store
 
-    store = Store.open(options.store, create=True)
+    store = jh.lab.Store.open(options.store, create=True)
     if options.dry_run:
         tasks, seconds = engine.calibrate(experiments, store, options.workers)
         runs = sum(task.runs for task in tasks)
