@@ -106,11 +106,10 @@ def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 
 def write_parquet(path: Path, columns: Any) -> None:
     """A Parquet file from columns by name, or from a PyArrow table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.parquet
 
-    table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
-    write_file(path, lambda file: pq.write_table(table, file))
+    table = columns if isinstance(columns, pyarrow.Table) else pyarrow.table(dict(columns))
+    write_file(path, lambda file: pyarrow.parquet.write_table(table, file))
 
 
 def write_folder(folder: Path, fill: Callable[[Path], object]) -> None:

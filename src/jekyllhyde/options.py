@@ -29,8 +29,8 @@ class Option(NamedTuple):
     @property
     def kinds(self) -> tuple[Any, ...]:
         """The types that a value may have, None left out."""
-        is_union = get_origin(self.kind) not in (None, tuple)
-        members = get_args(self.kind) if is_union else (self.kind,)
+        is_alone = get_origin(self.kind) in (None, tuple)
+        members = (self.kind,) if is_alone else get_args(self.kind)
         return tuple(member for member in members if member is not type(None))
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 import jekyllhyde as jh
-from jekyllhyde.cli.show import prepare_out, show_table
+from jekyllhyde.cli.console import prepare_out, show_table
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.parallel import count_threads
 
@@ -234,23 +234,22 @@ def compute(
 
 
 def _duration(seconds: float) -> str:
-    if seconds < 7200:
-        return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 @contextlib.contextmanager
 def _progress(title: str, quiet: bool) -> Iterator[Callable[[Status], None]]:
     # A bar with runs done, failures and time left; where there is no terminal, a line every minute.
-    from rich import progress
-    from rich.console import Console
+    from rich import console, progress
 
     bar = progress.Progress(
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.TimeElapsedColumn(),
         progress.TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console.Console(stderr=True),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )

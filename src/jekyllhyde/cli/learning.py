@@ -12,8 +12,7 @@ from gymnasium.spaces import Discrete
 import jekyllhyde as jh
 from jekyllhyde import intervals
 from jekyllhyde.agent import AGENTS, AgentRecord
-from jekyllhyde.cli.flags import settings_of
-from jekyllhyde.cli.show import progress_bar
+from jekyllhyde.cli.console import progress_bar, settings_of
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.domains import Domain
@@ -117,8 +116,10 @@ def learn_on_model(
         )
     measured = [row(f"J_norm {name}", result.known(name)[:, -1]) for name in ("global", "jekyll")]
     if target is not None:
-        measured.append(row(f"trajectories to {target:g}", result.time_to(target)))
-        measured.append(row("share censored", result.censored(target)))
+        measured += [
+            row(f"trajectories to {target:g}", result.time_to(target)),
+            row("share censored", result.censored(target)),
+        ]
     return Outcome(
         runs=result.runs,
         measured=measured,

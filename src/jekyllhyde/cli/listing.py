@@ -9,8 +9,7 @@ import tyro
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, find_agent
-from jekyllhyde.cli.flags import agent_options, shown
-from jekyllhyde.cli.show import show_json, show_table
+from jekyllhyde.cli.console import agent_options, show_json, show_table, shown
 from jekyllhyde.errors import check_choice
 from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, Domain, known_domain
 from jekyllhyde.registry import python_name, shell_name
@@ -36,13 +35,15 @@ class List:
     its options.
     """
 
+    # A domain or an agent.
     name: Annotated[
         tyro.conf.Positional[str | None],
         tyro.conf.arg(metavar="[NAME]", help_behavior_hint="(default: everything)"),
     ] = None
-    """A domain or an agent."""
-    json: bool = False  # Print one JSON object instead of the tables.
-    markdown: bool = False  # Print the documentation's page of options instead.
+    # Print one JSON object instead of the tables.
+    json: bool = False
+    # Print the documentation's page of options instead.
+    markdown: bool = False
 
     def run(self) -> None:
         if self.markdown:

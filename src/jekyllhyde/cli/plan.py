@@ -6,8 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import jekyllhyde as jh
-from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
-from jekyllhyde.cli.show import prepare_out, progress_bar, show_json, show_table
+from jekyllhyde.cli.console import (
+    ProblemCommand,
+    first_argument,
+    given,
+    prepare_out,
+    progress_bar,
+    show_json,
+    show_table,
+    with_flags,
+)
 from jekyllhyde.errors import require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
-from jekyllhyde.cli.flags import (
+from jekyllhyde.cli.console import (
     Options,
     ProblemCommand,
     agent_options,
     first_argument,
     given,
+    prepare_out,
+    show_json,
+    show_table,
     value_of,
     with_flags,
 )
-from jekyllhyde.cli.show import prepare_out, show_json, show_table
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import Option, options_of
@@ -94,12 +96,12 @@ class Train(ProblemCommand):
             measured = {name: value for name, value in outcome._asdict().items() if name != "write"}
             show_json({**about, "seconds": seconds, **measured})
         else:
-            many = f"mean and 95 % interval over {outcome.runs} runs"
-            runs = many if outcome.runs > 1 else "one run"
+            mean = f"mean and 95 % interval over {outcome.runs} runs"
+            runs = mean if outcome.runs > 1 else "one run"
             show_table(f"{agent} on {self.problem} ({runs})", outcome.measured)
-            failures = [f"run {run} failed: {why}" for run, why in outcome.failures.items()]
-            said = [*failures, f"{outcome.work} in {seconds:.2f} s", outcome.note, *files]
-            print(*filter(None, said), sep="\n")
+            failures = (f"run {run} failed: {why}" for run, why in outcome.failures.items())
+            lines = *failures, f"{outcome.work} in {seconds:.2f} s", outcome.note, *files
+            print(*filter(None, lines), sep="\n")
 
 
 def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[AgentRecord, str]:
