@@ -224,11 +224,11 @@ def _check_counts(agent: Any, steps: int) -> None:
     counts: list[int] = []
     agent.learn(steps, progress=counts.append)
     _require(sum(counts) == steps, f"progress counted {sum(counts)} steps of {steps}")
-    episodes = agent.episodes
-    lengths = int(episodes.lengths.sum())
+    ended = agent.episodes
+    lengths = int(ended.lengths.sum())
     _require(lengths <= steps, f"the episodes have {lengths} steps, more than the {steps} made")
-    _require(len(episodes.returns) == len(episodes), "there is not one return for each episode")
-    _require(bool(np.isin(episodes.hyde, (0, 1)).all()), "an episode has a leader beside 0 and 1")
+    _require(len(ended.returns) == len(ended), "there is not one return for each episode")
+    _require(bool(np.isin(ended.hyde, (0, 1)).all()), "an episode has a leader beside 0 and 1")
 
 
 def _check_settings(agent: Any) -> None:

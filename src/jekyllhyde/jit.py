@@ -15,20 +15,24 @@ process.
 """
 
 import hashlib
+import importlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.extending import intrinsic, overload
 
+from jekyllhyde.errors import need
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
+COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
 
 
 @cache
@@ -107,6 +111,26 @@ def _sqrt(typing_context: Any, x: Any) -> Any:
 @overload(sqrt, strict=False, jit_options=OPTIONS | {"forceinline": True})
 def _compiled_sqrt(x: Any) -> Any:
     return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
+
+
+def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """PTX of a kernel for arguments like these, as a device function; no card is needed for it.
+
+    What compiles: NamedTuples of arrays and scalars, one within the other too, choices by type,
+    `math` functions. What does not, with the error that the compiler raises: memory that is
+    allocated, `np.exp` and the like, `_replace`, `reshape`.
+    """
+    need("gpu")
+    cuda = importlib.import_module("numba.cuda")
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    # the compiler asks for the card's kind at every inner call: answer for one that is not there
+    ask = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
+    try:
+        source, types = getattr(function, "py_func", function), tuple(map(numba.typeof, arguments))
+        return str(cuda.compile_ptx(source, types, device=True, cc=COMPUTE_CAPABILITY)[0])
+    finally:
+        dispatcher.get_current_device = ask
 
 
 def _compile(function: F, fastmath: set[str], **options: Any) -> F:

@@ -48,8 +48,9 @@ def parse(arguments: list[str]) -> Any:
         check_choice(name, "command", COMMANDS)
     completed = getattr(COMMANDS.get(name), "completed", None)
     commands = COMMANDS | ({} if completed is None else {name: completed(arguments[1:])})
-    kinds = (Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
-    command_type: Any = Union[tuple(kinds)]  # noqa: UP007 (of as many as there are)
+    command_type: Any = Union[  # noqa: UP007 (of as many as there are)
+        tuple(Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
+    ]
     command, unknown = tyro.cli(
         command_type,
         prog="jh",

@@ -122,8 +122,8 @@ class Report:
         }
         able, absent = with_extras(panels)
         made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
-        lacking = absent | {"runs": [name for name in able if name not in made]}
-        skipped = {f"for lack of {what}": names for what, names in lacking.items() if names}
+        absent["runs"] = [name for name in able if name not in made]
+        skipped = {f"for lack of {what}": names for what, names in absent.items() if names}
         require(
             made,
             f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "

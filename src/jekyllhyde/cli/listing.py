@@ -84,11 +84,13 @@ def everything() -> dict[str, Any]:
 def show_everything(domains: Any, agents: Any, names: Any) -> None:
     """The same as tables and lists."""
     for title, records in {"domain": domains, "agent": agents}.items():
-        rows = [
-            {title: name, **{key: record[key] for key in record if key != "options"}}
-            for name, record in records.items()
-        ]
-        show_table(f"{title}s (or one of your own, file.py:name)", rows)
+        show_table(
+            f"{title}s (or one of your own, file.py:name)",
+            [
+                {title: name, **{key: record[key] for key in record if key != "options"}}
+                for name, record in records.items()
+            ],
+        )
     for title, known in names.items():
         print(f"{title}: {', '.join(known)}")
     print("jh list NAME says what a domain or an agent takes")
