@@ -187,7 +187,10 @@ def check_agent(
     environment's, one by one and in batches; a saved and loaded agent is the same, acts the same
     and learns on, in a fresh environment too.
     """
-    make = _frozen_lake if env_factory is None else env_factory
+    import gymnasium
+
+    def make() -> Any:
+        return gymnasium.make("FrozenLake-v1") if env_factory is None else env_factory()
 
     def learned(seed: int, *calls: int) -> Any:
         agent = agent_factory(make(), seed)
@@ -253,12 +256,6 @@ def _check_actions(agent: Any, env: Any) -> None:
     )
     drawn = agent.predict(observations[0], deterministic=False)
     _require(env.action_space.contains(np.int64(drawn)), "a drawn action is not the environment's")
-
-
-def _frozen_lake() -> Any:
-    import gymnasium
-
-    return gymnasium.make("FrozenLake-v1")
 
 
 def _observations(env: Any) -> list[Any]:

@@ -48,31 +48,46 @@ def _counting(references: bool) -> dict[str, bool]:
     return {}
 
 
-OPTIONS: Any = {"nogil": True, "error_model": "numpy", **_counting(references=False)}
+OPTIONS: Any = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    **_counting(references=False),
+}
+INLINED: Any = {**OPTIONS, "forceinline": True}
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, **options: Any) -> F:
     """Compile `function` to machine code on first use and keep the result on disk.
 
     A kernel allocates no memory, so that no references need be counted: Numba would count those to
     every array that a record hands out, two locked memory operations each.
     """
-    return _compile(function, {"contract"})
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(over="ignore")(function)  # integers wrap around as in C
+    compiler = partial(numba.njit, **{**OPTIONS, **options})
+    try:
+        compiled: Any = compiler(cache=True)(function)
+        compiled._cache._cache_file = _CacheFiles(compiled._cache)
+    except (RuntimeError, AttributeError):  # no folder for it, or Numba has changed inside
+        _say("compiled code cannot be kept on disk here; it is compiled anew in every process")
+        compiled = compiler()(function)
+    return cast(F, compiled)
 
 
 def allocating(function: F) -> F:
     """As `kernel`, for a function that makes arrays."""
-    return _compile(function, {"contract"}, **_counting(references=True))
+    return kernel(function, **_counting(references=True))
 
 
 def phase(function: F) -> F:
     """As `kernel`, and inlined into its caller by LLVM: for the phases of a loop."""
-    return _compile(function, {"contract"}, forceinline=True)
+    return kernel(function, forceinline=True)
 
 
 def reduction(function: F) -> F:
     """As `kernel`, and a sum may be taken in several partial sums at once."""
-    return _compile(function, {"contract", "reassoc"})
+    return kernel(function, fastmath={"contract", "reassoc"})
 
 
 def by_type(method: str) -> Callable[..., Any]:
@@ -89,8 +104,7 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options = OPTIONS | {"forceinline": True, "fastmath": {"contract"}}
-    overload(dispatch, strict=False, jit_options=options)(implementation)
+    overload(dispatch, strict=False, jit_options=INLINED)(implementation)
     return dispatch
 
 
@@ -108,7 +122,7 @@ def _sqrt(typing_context: Any, x: Any) -> Any:
     return numba.float64(numba.float64), generate
 
 
-@overload(sqrt, strict=False, jit_options=OPTIONS | {"forceinline": True})
+@overload(sqrt, strict=False, jit_options=INLINED)
 def _compiled_sqrt(x: Any) -> Any:
     return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
 
@@ -131,19 +145,6 @@ def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str
         return str(cuda.compile_ptx(source, types, device=True, cc=COMPUTE_CAPABILITY)[0])
     finally:
         dispatcher.get_current_device = ask
-
-
-def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return np.errstate(over="ignore")(function)  # integers wrap around as in C
-    compiler = partial(numba.njit, **{**OPTIONS, "fastmath": fastmath, **options})
-    try:
-        compiled: Any = compiler(cache=True)(function)
-        compiled._cache._cache_file = _CacheFiles(compiled._cache)
-    except (RuntimeError, AttributeError):  # no folder for it, or Numba has changed inside
-        _say("compiled code cannot be kept on disk here; it is compiled anew in every process")
-        compiled = compiler()(function)
-    return cast(F, compiled)
 
 
 class _CacheFiles:
@@ -193,5 +194,5 @@ def _foreign(types: Any) -> Iterator[type]:
 def _package_stamp() -> str:
     # Changes whenever the content of a file of the package does.
     files = sorted(Path(__file__).parent.rglob("*.py"))
-    contents = [numba.__version__.encode(), *(path.read_bytes() for path in files)]
-    return hashlib.sha256(b"".join(contents)).hexdigest()
+    contents = b"".join(path.read_bytes() for path in files)
+    return hashlib.sha256(numba.__version__.encode() + contents).hexdigest()

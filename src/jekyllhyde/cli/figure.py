@@ -48,12 +48,8 @@ class Figure:
 
         chosen = find_panels(self.panels, {**DRAWINGS, **PANELS})
         drawings = [name for name in chosen if name in DRAWINGS]
-        panels = {
-            name: sized(panel, self.preset, self.runs)
-            for name, panel in chosen.items()
-            if name not in drawings
-        }
-        made, absent = with_extras(panels)
+        panels = {name: panel for name, panel in chosen.items() if name not in drawings}
+        made, absent = ready(panels, self.preset, self.runs)
         for module, names in absent.items():
             if "all" not in self.panels:
                 need(panels[names[0]].method.extra)
@@ -116,11 +112,8 @@ class Report:
 
         need("plot")
         store = jh.lab.Store.open(self.store)
-        panels = {
-            name: sized(panel, self.preset)
-            for name, panel in find_panels(self.panels, PANELS).items()
-        }
-        able, absent = with_extras(panels)
+        panels = find_panels(self.panels, PANELS)
+        able, absent = ready(panels, self.preset)
         made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
         absent["runs"] = [name for name in able if name not in made]
         skipped = {f"for lack of {what}": names for what, names in absent.items() if names}
@@ -147,28 +140,33 @@ class Report:
             print(f"panels: {', '.join(made)}", *lines, path, sep="\n")
 
 
-def sized(panel: jh.lab.Panel, preset: str, runs: int | None = None) -> jh.lab.Panel:
-    """The panel at the size asked for; an exact one has only one."""
-    check_choice(preset, "preset", ("paper", "quick"))
-    experiment = panel.experiment
-    if panel.exact:
-        return panel
-    if preset == "quick":
-        experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
-    return replace(panel, experiment=with_runs(experiment, runs))
-
-
-def with_extras(
-    panels: Mapping[str, jh.lab.Panel],
+def ready(
+    panels: Mapping[str, jh.lab.Panel], preset: str, runs: int | None = None
 ) -> tuple[dict[str, jh.lab.Panel], dict[str, list[str]]]:
-    """The panels that can be made, and the names of the others by the module that they lack."""
+    """The panels that can be made, at the size asked for, and the names of the others by the module
+    that they lack.
+    """
+    check_choice(preset, "preset", ("paper", "quick"))
     lacks = {name: [*missing(panel.method.extra), ""][0] for name, panel in panels.items()}
     absent = {
         module: [name for name in lacks if lacks[name] == module]
         for module in lacks.values()
         if module
     }
-    return {name: panel for name, panel in panels.items() if not lacks[name]}, absent
+    made = {
+        name: panel if panel.exact else sized(panel, preset, runs)
+        for name, panel in panels.items()
+        if not lacks[name]
+    }
+    return made, absent
+
+
+def sized(panel: jh.lab.Panel, preset: str, runs: int | None) -> jh.lab.Panel:
+    """The panel with as many points and runs as asked for."""
+    experiment = panel.experiment
+    if preset == "quick":
+        experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
+    return replace(panel, experiment=with_runs(experiment, runs))
 
 
 def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:
