@@ -164,6 +164,36 @@ def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None
     assert printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))[0] == expected
 
 
+INTERRUPTED = """
+import os, signal
+from llvmlite.binding.executionengine import ExecutionEngine
+
+set_object_cache = ExecutionEngine.set_object_cache
+sent = []
+
+def interrupted(engine, notify, *more):
+    def interrupt(module, data):
+        if not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+        notify(module, data)
+
+    set_object_cache(engine, interrupt, *more)
+
+ExecutionEngine.set_object_cache = interrupted
+import numpy as np
+from jekyllhyde.simplex import exponentials
+try:
+    exponentials(np.zeros(1), np.empty(1))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_an_interrupt_within_the_compiler_is_not_lost(tmp_path: Path) -> None:
+    """LLVM calls Python, and an exception raised there would be dropped."""
+    assert printed(INTERRUPTED, NUMBA_CACHE_DIR=str(tmp_path)) == ("stopped\n", "")
+
+
 UNCOMPILED = """
 import jekyllhyde as jh
 mdp = jh.garnet(6, 2, 2, seed=1, goal=3)

@@ -29,6 +29,7 @@ import numpy as np
 from numba.extending import intrinsic, overload
 
 from jekyllhyde.errors import need
+from jekyllhyde.parallel import interruptible
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -72,6 +73,11 @@ def kernel(function: F, **options: Any) -> F:
     except (RuntimeError, AttributeError):  # no folder for it, or Numba has changed inside
         _say("compiled code cannot be kept on disk here; it is compiled anew in every process")
         compiled = compiler()(function)
+    if compile := getattr(compiled, "_compile_for_args", None):
+        # in a thread of its own: an interrupt within LLVM's calls to Python would be lost
+        compiled._compile_for_args = lambda *arguments, **named: interruptible(
+            partial(compile, *arguments, **named)
+        )
     return cast(F, compiled)
 
 
