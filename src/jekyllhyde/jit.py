@@ -38,7 +38,7 @@ COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
 
 @cache
 def _say(sentence: str) -> None:
-    warnings.warn(sentence, stacklevel=2)
+    warnings.warn(sentence, stacklevel=3)  # not the line of the sentence, but who asked
 
 
 def _counting(references: bool) -> dict[str, bool]:
