@@ -15,7 +15,6 @@ from jekyllhyde.agent import AGENTS, AgentRecord
 from jekyllhyde.cli.console import progress_bar, settings_of
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
-from jekyllhyde.mdp.domains import Domain
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.options import options_of
@@ -34,7 +33,7 @@ class Task(NamedTuple):
     and gives a bar for the work that follows.
     """
 
-    domain: Domain
+    domain: jh.Domain
     record: AgentRecord
     way: Callable[..., Any]
     sentence: str
@@ -62,14 +61,14 @@ class Outcome(NamedTuple):
     note: str = ""
 
 
-def choose_way(record: AgentRecord, domain: Domain) -> Callable[..., Outcome]:
+def choose_way(record: AgentRecord, domain: jh.Domain) -> Callable[..., Outcome]:
     """Known models are learned as such, by the agents that can."""
     if domain.foreign or not (record.tabular or record.name in AGENTS):
         return learn_step_by_step
     return learn_on_model if record.tabular else train_in_one_call
 
 
-def has_finite_spaces(domain: Domain) -> bool:
+def has_finite_spaces(domain: jh.Domain) -> bool:
     """Whether observations and actions are Discrete."""
     if not domain.foreign:
         return True
