@@ -19,6 +19,7 @@ from jekyllhyde.intervals import (
     jointly,
     kaplan_meier,
     of_means,
+    probability_of_improvement,
     share,
     summarize,
     weights,
@@ -153,6 +154,25 @@ def test_the_place_of_the_best_is_found_with_an_interval() -> None:
     )
 
 
+@pytest.mark.parametrize("ties", [False, True])
+def test_probability_of_improvement_is_the_u_statistic(ties: bool) -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(0.0, 1.0, 30), rng.normal(0.4, 1.0, 45)
+    if ties:
+        a, b = a.round(), b.round()
+    y, lo, hi = probability_of_improvement(a, b)
+    assert y == pytest.approx(stats.mannwhitneyu(b, a).statistic / (30 * 45))
+    assert lo < y < hi
+    assert probability_of_improvement(b, a)[0] == pytest.approx(1.0 - y)
+
+
+def test_probability_of_improvement_in_pairs() -> None:
+    a, b = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 4.0, 0.0])
+    assert probability_of_improvement(a, b, paired=True)[0] == pytest.approx((1 + 0.5 + 1 + 0) / 4)
+    _, lo, hi = probability_of_improvement(a, a + 1.0, paired=True)
+    assert lo == hi == 1.0
+
+
 @pytest.mark.parametrize(("k", "n"), [(0, 12), (12, 12), (3, 20), (57, 200)])
 def test_shares_have_the_exact_interval(k: int, n: int) -> None:
     y, lo, hi = share(np.arange(n) < k)
@@ -166,6 +186,7 @@ def test_kaplan_meier_by_hand() -> None:
     np.testing.assert_array_equal(curve.times, [1, 3, 5])
     np.testing.assert_allclose(curve.survival, [5 / 6, 5 / 6 * 3 / 5, 0.0])
     assert curve.median[0] == 3.0
+    assert curve.restricted_mean(4.5)[0] == pytest.approx(1 + 2 * 5 / 6 + 1.5 * 0.5)
 
 
 def test_kaplan_meier_against_scipy_with_any_censoring() -> None:
@@ -183,10 +204,14 @@ def test_kaplan_meier_against_scipy_with_any_censoring() -> None:
     np.testing.assert_allclose(curve.hi, interval.high.evaluate(curve.times), atol=1e-9)
 
 
-def test_with_censoring_at_the_cap_alone_the_median_is_that_of_the_capped_times() -> None:
+def test_with_censoring_at_the_cap_alone_the_restricted_mean_is_the_capped_mean() -> None:
     times = np.random.default_rng(8).exponential(80.0, 200)
     capped, observed = np.minimum(times, 100.0), times < 100.0
     curve = kaplan_meier(capped, observed)
+    y, lo, hi = curve.restricted_mean(100.0)
+    assert y == pytest.approx(capped.mean())
+    _, low, high = bootstrap(capped, draws=4000)
+    assert (hi - lo) / (high - low) == pytest.approx(1.0, abs=0.1)
     assert curve.median[0] == pytest.approx(
         np.sort(capped)[99]
     )  # the hundredth arrival leaves half of them
@@ -195,7 +220,7 @@ def test_with_censoring_at_the_cap_alone_the_median_is_that_of_the_capped_times(
 def test_a_median_that_is_not_reached_is_infinite() -> None:
     curve = kaplan_meier([5.0, 10.0, 10.0, 10.0], [True, False, False, False])
     assert curve.median[0] == np.inf
-    assert kaplan_meier([10.0, 10.0], [False, False]).median == (np.inf, np.inf, np.inf)
+    assert kaplan_meier([10.0, 10.0], [False, False]).restricted_mean(10.0) == (10.0, 10.0, 10.0)
     with pytest.raises(InputError, match="same length"):
         kaplan_meier([1.0, 2.0], [True])
 
@@ -228,10 +253,21 @@ def test_the_paired_interval_covers() -> None:
     assert 0.88 <= coverage(found, 2.0) <= 0.99
 
 
-def test_the_median_covers_under_random_censoring() -> None:
-    rng, medians = np.random.default_rng(13), []
+def test_the_interval_of_the_probability_of_improvement_covers() -> None:
+    rng = np.random.default_rng(12)
+    found = [
+        probability_of_improvement(rng.normal(0, 1, 40), rng.normal(0.5, 1, 40), draws=300, rng=rng)
+        for _ in range(300)
+    ]
+    assert 0.9 <= coverage(found, float(stats.norm.cdf(0.5 / np.sqrt(2)))) <= 0.99
+
+
+def test_the_restricted_mean_and_the_median_cover_under_random_censoring() -> None:
+    rng, means, medians = np.random.default_rng(13), [], []
     for _ in range(400):
         arrival, lost = rng.exponential(1.0, 80), rng.exponential(3.0, 80)
         curve = kaplan_meier(np.minimum(arrival, lost), arrival <= lost)
+        means.append(tuple(np.asarray(one) for one in curve.restricted_mean(1.5)))
         medians.append(tuple(np.asarray(one) for one in curve.median))
+    assert 0.91 <= np.mean([lo <= 1.0 - np.exp(-1.5) <= hi for _, lo, hi in means]) <= 0.99
     assert 0.91 <= np.mean([lo <= np.log(2.0) <= hi for _, lo, hi in medians]) <= 0.99

@@ -140,6 +140,23 @@ def difference(
     return jointly(lambda x, y: chosen(x) - chosen(y), a, b, draws=draws, rng=rng)
 
 
+def probability_of_improvement(
+    a: Floats, b: Floats, *, paired: bool = False, draws: int = DRAWS, rng: Rng = None
+) -> Interval:
+    """P(A < B) + P(A = B) / 2: over all pairs of a run of each, resampled apart, or (`paired`) over
+    runs of the same number.
+    """
+    if paired:
+        return bootstrap((a < b) + 0.5 * (a == b), "mean", draws=draws, rng=rng)
+    wins = (a[:, None] < b) + 0.5 * (a[:, None] == b)
+    y = np.asarray(wins.mean())
+    if len(a) == 1 and len(b) == 1:
+        return y, y, y
+    rng = np.random.default_rng(0) if rng is None else rng
+    rows, columns = weights(len(a), draws, rng) / len(a), weights(len(b), draws, rng) / len(b)
+    return y, *_ends(np.einsum("di,ij,dj->d", rows, wins, columns, optimize=True))
+
+
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
     n, k = len(np.asarray(flags)), int(np.sum(flags))
@@ -153,13 +170,15 @@ class KaplanMeier:
     """The survival curve: the share of runs that are still under way just after each of `times`
     [K], with a 95 % interval.
 
-    Between two times the curve is flat, before the first it is 1.
+    Between two times the curve is flat, before the first it is 1. `steps` are Greenwood's terms d /
+    (n (n - d)), for n runs at risk of which d arrive.
     """
 
     times: Floats
     survival: Floats
     lo: Floats
     hi: Floats
+    steps: Floats
 
     @property
     def median(self) -> tuple[float, float, float]:
@@ -171,6 +190,18 @@ class KaplanMeier:
             for line in (self.survival, self.lo, self.hi)
         )
         return y, lo, hi
+
+    def restricted_mean(self, cap: float) -> tuple[float, float, float]:
+        """The mean of min(time, cap), the area under the curve up to the cap, with a normal
+        interval from Greenwood's variance.
+        """
+        inside = self.times < cap
+        edges = np.concatenate([[0.0], self.times[inside], [cap]])
+        areas = np.diff(edges) * np.concatenate([[1.0], self.survival[inside]])
+        beyond = areas[::-1].cumsum()[::-1][1:]
+        error = float(np.sqrt((beyond**2 * np.where(beyond > 0, self.steps[inside], 0.0)).sum()))
+        y, width = float(areas.sum()), float(scipy.stats.norm.ppf(LEVELS[1])) * error
+        return y, y - width, y + width
 
 
 def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
@@ -185,16 +216,18 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
         f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the "
         "same length",
     )
-    at = np.unique(when[arrived])
+    at, arrivals = np.unique(when[arrived], return_counts=True)
+    risk = len(when) - np.searchsorted(np.sort(when), at, side="left")
     curve = scipy.stats.ecdf(
         scipy.stats.CensoredData(uncensored=when[arrived], right=when[~arrived])
     ).sf
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore")  # where nobody is left, Greenwood's variance is undefined
         ends = curve.confidence_interval(method="log-log")
+        steps = arrivals / (risk * (risk - arrivals))
     kept = np.isin(curve.quantiles, at)
     lines = [np.nan_to_num(line.probabilities[kept]) for line in (curve, ends.low, ends.high)]
-    return KaplanMeier(at, *lines)
+    return KaplanMeier(at, lines[0], lines[1], lines[2], steps)
 
 
 def _shared_runs(samples: tuple[Floats, ...]) -> int:
