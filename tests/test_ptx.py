@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jekyllhyde.gpu import compile_ptx
+from jekyllhyde.jit import compile_ptx
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
