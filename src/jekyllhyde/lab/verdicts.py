@@ -25,6 +25,11 @@ ALIKE, MUCH, SLIGHT, EQUAL = 1.1, 2.0, 1.5, 0.01
 Part = bool | None
 
 
+def decided(holds: object, fails: object) -> Part:
+    # True where it holds, False where it fails, None where neither can be told.
+    return True if holds else False if fails else None
+
+
 def verdict(*parts: Part) -> str:
     # All True, all False, or something between.
     require(parts, "there is nothing to compare")
@@ -38,12 +43,12 @@ def verdict(*parts: Part) -> str:
 
 def below(estimate: Estimate, bound: float) -> Part:
     # Is it below the bound?
-    return True if estimate.hi < bound else False if estimate.lo >= bound else None
+    return decided(estimate.hi < bound, estimate.lo >= bound)
 
 
 def above(estimate: Estimate, bound: float) -> Part:
     # Is it above the bound?
-    return True if estimate.lo > bound else False if estimate.hi <= bound else None
+    return decided(estimate.lo > bound, estimate.hi <= bound)
 
 
 def between(estimate: Estimate, low: float, high: float) -> Part:
@@ -53,17 +58,17 @@ def between(estimate: Estimate, low: float, high: float) -> Part:
 
 def much_below(estimate: Estimate) -> Part:
     # Is a ratio below one half? None where it is anywhere below 1, or may be.
-    return True if estimate.hi < 1 / MUCH else False if estimate.lo >= 1 else None
+    return decided(estimate.hi < 1 / MUCH, estimate.lo >= 1)
 
 
 def much_above(estimate: Estimate) -> Part:
     # Is a ratio above 2? None where it is anywhere above 1, or may be.
-    return True if estimate.lo > MUCH else False if estimate.hi <= 1 else None
+    return decided(estimate.lo > MUCH, estimate.hi <= 1)
 
 
 def mostly(share: Estimate) -> Part:
     # Is it so in all cases? None in at least half of them.
-    return True if share.y == 1 else None if share.y >= 0.5 else False
+    return decided(share.y == 1, not share.y >= 0.5)
 
 
 def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
@@ -73,9 +78,9 @@ def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
 
 def within(estimate: Estimate, low: float, high: float) -> Part:
     # Is it between the two?
-    if low <= estimate.lo and estimate.hi <= high:
-        return True
-    return False if estimate.hi < low or estimate.lo > high else None
+    return decided(
+        low <= estimate.lo and estimate.hi <= high, estimate.hi < low or estimate.lo > high
+    )
 
 
 def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
@@ -106,16 +111,13 @@ def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
 
 def both(*parts: Part) -> Part:
     # Are they all so? One that is not decides.
-    if any(part is not None and not part for part in parts):
-        return False
-    return None if None in parts else True
+    return decided(all(parts), any(part is not None and not part for part in parts))
 
 
 def every(curves: Curves, flags: ArrayLike) -> Part:
     # Is it so in every run? One that is not decides; few that are do not.
-    if not np.all(flags):
-        return False
-    return True if curves.panel.exact or curves.runs >= FEWEST else None
+    so, enough = np.all(flags), curves.panel.exact or curves.runs >= FEWEST
+    return decided(so and enough, not so)
 
 
 def none(curves: Curves, flags: ArrayLike) -> Part:

@@ -97,8 +97,9 @@ def no_slower(curves: Curves, a: str, b: str) -> Estimate:
 def half_at_25(curves: Curves) -> Measured:
     # The sentence of the main text, about o=0.5 alone.
     i = at(curves, 25)
-    updates = average(curves, O_HALF)[i]
-    return [bool(solved(curves, O_HALF)[i])], f"updates of o=0.5 at |S|=25: {updates:g}"
+    return [bool(solved(curves, O_HALF)[i])], (
+        f"updates of o=0.5 at |S|=25: {average(curves, O_HALF)[i]:g}"
+    )
 
 
 def weight_is_speed(curves: Curves) -> Measured:
@@ -146,9 +147,9 @@ def ten_times_smaller(curves: Curves) -> Measured:
     # On-policy updates at beta 0.1.
     i = at(curves, 0.1)
     there = [bool(solved(curves, tag)[i]) for tag in PLANNED_PLAIN]
-    limits = say(each(largest, PLANNED_PLAIN)(curves))
     return [not flag for flag in there], (
-        f"solved at beta={curves.x[i]:g}: {there}; largest beta solved: {limits}"
+        f"solved at beta={curves.x[i]:g}: {there}; "
+        f"largest beta solved: {say(each(largest, PLANNED_PLAIN)(curves))}"
     )
 
 

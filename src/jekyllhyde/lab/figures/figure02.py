@@ -37,7 +37,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
-from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
+from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, decided, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)
 BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
@@ -52,9 +52,10 @@ def _above_half_time(curves: Curves, tag: str) -> Bools:
 def _eventually(curves: Curves, tag: str) -> Measured:
     # Above 0.95 is there; still rising over the second half is halfway, since the end is not seen.
     end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
-    part = True if above(end, SOLVED) else False if above(rise, 0.5) is False else None
-    words = f"{end} at the end, share of runs above their return at half time {rise}"
-    return [part], f"{label_of(curves, tag)} {words}"
+    return [decided(above(end, SOLVED), above(rise, 0.5) is False)], (
+        f"{label_of(curves, tag)} {end} at the end, "
+        f"share of runs above their return at half time {rise}"
+    )
 
 
 PANELS = (

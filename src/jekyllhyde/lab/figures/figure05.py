@@ -28,7 +28,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     UNIFORM,
 )
-from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
+from jekyllhyde.lab.verdicts import FOUND, MUCH, below, decided, near
 
 OPTIMAL = 1 - 1e-10
 
@@ -54,8 +54,9 @@ def _fast_once_found(curves: Curves) -> Measured:
     }
     require(times, "no series reaches the optimum")
     spans = {label: f"{start:g} then {done - start:g}" for label, (start, done) in times.items()}
-    parts: list[Part] = [done - start < start for start, done in times.values()]
-    return parts, f"updates to 0.5, then to the optimum: {say(spans)}"
+    return [done - start < start for start, done in times.values()], (
+        f"updates to 0.5, then to the optimum: {say(spans)}"
+    )
 
 
 def _exponential(curves: Curves) -> Measured:
@@ -72,9 +73,10 @@ def _exponential(curves: Curves) -> Measured:
         float(np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)))
         for x in (sizes, np.log(sizes))
     )
-    part = True if MUCH * exponential < power else False if exponential > MUCH * power else None
     residuals = say({"exponential": exactly(exponential), "power": exactly(power)})
-    return [part], f"residual of the log time over {len(sizes)} sizes: {residuals}"
+    return [decided(MUCH * exponential < power, exponential > MUCH * power)], (
+        f"residual of the log time over {len(sizes)} sizes: {residuals}"
+    )
 
 
 def _share_from_smallest(curves: Curves, tag: str) -> float:

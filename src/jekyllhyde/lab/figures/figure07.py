@@ -73,19 +73,17 @@ def _stagnates(curves: Curves, tag: str) -> Bools:
 
 
 def _gain_since_2000(curves: Curves, a: str, b: str) -> Estimate:
-    i = at(curves, 2000)
     lead = np.subtract(*runs_of(curves, a, b))
-    return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, i])
+    return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, at(curves, 2000)])
 
 
 def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
     # The last x at which the mean of a is not above that of b, 0 if there is none.
-    def last(first: Floats, second: Floats) -> Floats:
-        behind = first <= second
-        i = len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)
-        return np.where(behind.any(axis=-1), curves.x[i], 0.0)
-
-    return of_means(curves, last, *runs_of(curves, a, b))
+    return of_means(
+        curves,
+        lambda first, second: np.where(first <= second, curves.x, 0.0).max(axis=-1),
+        *runs_of(curves, a, b),
+    )
 
 
 def _uniform_overtakes(curves: Curves, tag: str) -> Measured:
@@ -152,16 +150,21 @@ _BESIDE = untestable("it sets this panel beside 7a; the numbers are in both pane
 
 def _panel(name: str, parametrization: str, statistic: str, *rows: Row) -> Panel:
     softmax = parametrization == "softmax"
-    experiment = Experiment(
-        name="fig7c" if softmax else "fig7a",
-        method="plan",
-        problem={**RANDOM, "n_states": 50},
-        series=PLAN + PLAN_ENTROPY if softmax else PLAN,
-        settings={**(SOFTMAX if softmax else DIRECT), "updates": 5000, "points": 500},
-        runs=1000,
+    return curve_panel(
+        name,
+        f"random MDPs, 50 states, {parametrization}, {statistic}",
+        Experiment(
+            name="fig7c" if softmax else "fig7a",
+            method="plan",
+            problem={**RANDOM, "n_states": 50},
+            series=PLAN + PLAN_ENTROPY if softmax else PLAN,
+            settings={**(SOFTMAX if softmax else DIRECT), "updates": 5000, "points": 500},
+            runs=1000,
+        ),
+        *rows,
+        statistic=statistic,
+        ylim=(0.9, 1.002),
     )
-    title = f"random MDPs, 50 states, {parametrization}, {statistic}"
-    return curve_panel(name, title, experiment, *rows, statistic=statistic, ylim=(0.9, 1.002))
 
 
 PANELS = (

@@ -7,6 +7,7 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde.lab.claim_tests import (
+    Curves,
     Measured,
     best_about,
     compare,
@@ -30,8 +31,7 @@ from jekyllhyde.lab.estimates import (
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
-from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.verdicts import ALIKE, above, below, much_above, much_below
+from jekyllhyde.lab.verdicts import ALIKE, above, below, decided, much_above, much_below
 
 DEFAULT, BEST = 0.1, 0.025
 ALL = (*JH, *BASELINES)
@@ -55,9 +55,11 @@ def _steadiness(curves: Curves, tag: str) -> Estimate:
     # most runs get there.
     samples, known = runs_of(curves, tag)[0], curves.censored[tag] < 0.5
     low, high = known & (curves.x < BEST / 1.01), known & (curves.x > BEST * 1.01)
-    where = "above" if low.any() else "below"
-    nowhere = f"{label_of(curves, tag)} gets there in most runs at no eta_c {where} 0.025"
-    require(low.any() and high.any(), nowhere)
+    require(
+        low.any() and high.any(),
+        f"{label_of(curves, tag)} gets there in most runs at no eta_c "
+        f"{'above' if low.any() else 'below'} 0.025",
+    )
 
     def spread(first: Floats, second: Floats) -> Floats:
         relative = np.sqrt(np.maximum(second / first**2 - 1, 0.0))
@@ -111,7 +113,7 @@ PANELS = (
             compare(
                 "share that never gets there at eta_c=1: {}",
                 each_reaching(share, ALL, lost, 1.0),
-                lambda runs: True if runs.y > 0 else False if runs.hi < 0.05 else None,
+                lambda runs: decided(runs.y > 0, runs.hi < 0.05),
             ),
             compare(
                 "time relative to the shortest: {}", each_reaching(slowdown, ALL, 1.0), much_above

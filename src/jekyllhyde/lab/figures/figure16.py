@@ -55,8 +55,10 @@ GLOBAL_05, GLOBAL_95, JEKYLL_95 = (
 
 
 def _zero_fails(criterion: str) -> tuple[Measure, Measure]:
-    text = f"share of runs without success at eps=0 ({criterion}): {{}}"
-    return in_runs(every, lost, TAGS, 0.0), show(text, each(share, TAGS, lost, 0.0))
+    return in_runs(every, lost, TAGS, 0.0), show(
+        f"share of runs without success at eps=0 ({criterion}): {{}}",
+        each(share, TAGS, lost, 0.0),
+    )
 
 
 def _level(x: float, stated: float) -> Measure:
@@ -93,11 +95,16 @@ def _more_than_100000(criterion: str) -> Measure:
 
 def _slightly_worse(criterion: str) -> Measure:
     # Times rise with eps up to 0.95, by less than half.
-    texts = (
-        f"rank correlation of the mean time with eps ({criterion}): {{}}",
-        "time at 0.95 relative to 0: {}",
+    return rises_slightly(
+        (
+            f"rank correlation of the mean time with eps ({criterion}): {{}}",
+            "time at 0.95 relative to 0: {}",
+        ),
+        TAGS,
+        0.0,
+        0.95,
+        until=0.951,
     )
-    return rises_slightly(texts, TAGS, 0.0, 0.95, until=0.951)
 
 
 def _where_hyde_explores(curves: Curves) -> list[Floats]:
