@@ -31,15 +31,14 @@ from jekyllhyde.lab.estimates import (
     mean,
     of_means,
     reaching,
-    require,
     runs_of,
     share,
     step,
     trend,
 )
-from jekyllhyde.lab.panel import Claim, Outcome
+from jekyllhyde.lab.panel import Claim
 from jekyllhyde.lab.panel import Curves as Curves  # noqa: PLC0414 (what a measure takes)
-from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, verdict
+from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, outcome
 
 Tags = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
@@ -53,22 +52,8 @@ EVERY, FIRST_ONLY, LAST_ONLY = slice(None), slice(1), slice(-1, None)
 def claims(horizon: int, *rows: Row) -> tuple[Claim, ...]:
     # Claims about runs of `horizon` updates or trajectories; shorter runs cannot decide them.
     return tuple(
-        Claim(id, text, partial(_outcome, horizon, join(*measures))) for id, text, *measures in rows
+        Claim(id, text, partial(outcome, horizon, join(*measures))) for id, text, *measures in rows
     )
-
-
-def _outcome(horizon: int, measure: Measure, curves: Curves) -> Outcome:
-    try:
-        require(
-            curves.cap >= horizon,
-            f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
-        )
-        parts, text = measure(curves)
-        open_parts = f"; {parts.count(None)} of {len(parts)} parts hold halfway"
-        unsure = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
-        return verdict(*parts), text + (open_parts + unsure if None in parts else "")
-    except Untestable as reason:
-        return "not testable", str(reason)
 
 
 # Measures.

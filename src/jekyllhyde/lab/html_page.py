@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde import __version__
-from jekyllhyde.errors import InputError, need
+from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
-from jekyllhyde.lab import figures
+from jekyllhyde.lab import figures, markdown
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import note, styles
 from jekyllhyde.lab.panel import Curves, Panel, judge
@@ -56,8 +56,7 @@ def write_page(
     The same panels from the same store give the same file, byte for byte.
     """
     need("plot")
-    if not curves:
-        raise InputError("there is no panel to report on; a report needs at least one")
+    require(curves, "there is no panel to report on; a report needs at least one")
     prepare_folder(path.parent)
     write_text(path, _html(curves, store, skipped or {}))
     return path
@@ -67,8 +66,6 @@ def differences() -> str:
     """The differences from the paper as HTML, without the text's own title; empty where the package
     has no such text.
     """
-    from jekyllhyde.lab import markdown
-
     file = files("jekyllhyde.lab") / "differences.md"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return markdown.html(re.sub(r"\A\s*# .*\n", "", text))
@@ -77,8 +74,6 @@ def differences() -> str:
 def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
     import jinja2
     from plotly.offline import get_plotlyjs
-
-    from jekyllhyde.lab import markdown
 
     panels = [_shown(curves) for curves in shown]
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -91,8 +86,8 @@ def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[
         "commas": "{:,.0f}".format,
         "inline": markdown.inline,
     }
-    template = (files("jekyllhyde.lab") / "report.html").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
+    template = files("jekyllhyde.lab") / "report.html"
+    return environment.from_string(template.read_text(encoding="utf-8")).render(
         is_paper=list(groups) != [OWN],
         panels=panels,
         groups=[
@@ -120,17 +115,16 @@ def _about(group: str) -> str:
 def _shown(curves: Curves) -> dict[str, Any]:
     # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
     # as Figure 16 for 16a-jekyll.
-    panel, looks = curves.panel, styles(list(curves.y))
-    known = panel.name in figures.PANELS
-    words = "" if panel.exact else f", {STATISTICS[panel.statistic]}"
+    panel = curves.panel
+    figure = "Figure " + re.sub(r"\D.*", "", panel.name)
     return {
         "panel": panel,
-        "group": "Figure " + re.sub(r"\D.*", "", panel.name) if known else OWN,
+        "group": figure if panel.name in figures.PANELS else OWN,
         "runs": curves.runs,
         "claims": judge(curves),
         "chart": chart(curves),
-        "looks": {curves.labels[tag]: look for tag, look in looks.items()},
-        "basis": note(curves) + words,
+        "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
+        "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),
     }
 
 
@@ -188,10 +182,9 @@ def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
     """Numbers to so many significant digits, None where they are not finite: JSON has no word for
     that.
     """
-    numbers = (float(f"{value:.{digits}g}") for value in values)
     return [
         None if not math.isfinite(value) else int(value) if value.is_integer() else value
-        for value in numbers
+        for value in (float(f"{value:.{digits}g}") for value in values)
     ]
 
 
@@ -229,9 +222,6 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
     """
     about = cache(store.provenance)
     sizes = {part: sum(held.runs for held in parts) for part, parts in store.parts.items()}
-    by_cell: dict[str, list[Held]] = defaultdict(list)
-    for held in itertools.chain.from_iterable(store.parts.values()):
-        by_cell[held.cell].append(held)
 
     def tally(stretches: Sequence[Held]) -> Tally:
         days = sorted(about(held.part)["time"][:10] for held in stretches)
@@ -244,10 +234,12 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
             days=" to ".join(dict.fromkeys(days[:1] + days[-1:])),
         )
 
-    shown: dict[str, list[Held]] = {}
-    for panel in panels:
-        digests = {cell.digest: None for cells in panel.cells.values() for cell in cells}
-        shown[panel.name] = [held for digest in digests for held in by_cell[digest]]
+    shown = {
+        panel.name: [
+            held for digest in dict.fromkeys(panel.digests) for held in store.cells.get(digest, [])
+        ]
+        for panel in panels
+    }
     total = list(dict.fromkeys(itertools.chain.from_iterable(shown.values())))
     makers: dict[tuple[str, ...], list[Held]] = defaultdict(list)
     for held in total:

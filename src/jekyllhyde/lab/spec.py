@@ -17,7 +17,6 @@ whatever experiment asks for it.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import math
@@ -32,7 +31,7 @@ import numpy as np
 from msgspec import Meta
 
 from jekyllhyde import references
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.lab.cell_settings import (
     MOST,
     Count,
@@ -43,6 +42,7 @@ from jekyllhyde.lab.cell_settings import (
     hints_of,
     short,
     slug,
+    text_digest,
 )
 from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
@@ -55,10 +55,6 @@ Tables = Annotated[
     Sequence[Mapping[str, Any]],
     Meta(min_length=1, description="one or more tables, each with a label"),
 ]
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class Cell:
 
     @cached_property
     def digest(self) -> str:
-        return _digest(self.text)
+        return text_digest(self.text)
 
     @property
     def stream(self) -> int:
@@ -164,44 +160,43 @@ class Experiment:
         for name in ("runs", "seed"):
             object.__setattr__(self, name, check_type(getattr(self, name), name, hints[name]))
         _ = METHODS[self.method]
-        if not isinstance(self.problem.get("name"), str):
-            raise InputError(
-                "problem has no name; it must be a domain such as chain or garnet, or a file"
-            )
+        require(
+            isinstance(self.problem.get("name"), str),
+            "problem has no name; it must be a domain such as chain or garnet, or a file",
+        )
         labels: dict[str, str] = {}
         for i, series in enumerate(self.series, start=1):
             self._check_series(f"series {i}", series, labels)
         size = len(self.series) * math.prod(len(values) for values in self.axes.values())
-        if size > MOST:
-            raise InputError(
-                f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
-            )
+        require(
+            size <= MOST, f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
+        )
 
     def _check_series(self, place: str, series: Table, labels: dict[str, str]) -> None:
         # Label and tag of one series, against `labels`, those before it by what they are known by.
-        label = series.get("label")
-        if not isinstance(label, str) or not label.isprintable() or not slug(label):
-            raise InputError(
-                f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
-                "names it"
-            )
+        label: Any = series.get("label")
+        require(
+            isinstance(label, str) and label.isprintable() and slug(label),
+            f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
+            "names it",
+        )
         tag = series.get("tag", slug(label))
-        if not isinstance(tag, str) or slug(tag) != tag or not tag:
-            raise InputError(
-                f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _"
-            )
+        require(
+            isinstance(tag, str) and tag and slug(tag) == tag,
+            f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _",
+        )
         for key in {tag, slug(label)}:
-            if key in labels:
-                raise InputError(
-                    f"{place} has the label {label!r}, too much like {labels[key]!r}; labels and "
-                    "tags must differ"
-                )
+            require(
+                key not in labels,
+                f"{place} has the label {label!r}, too much like {labels.get(key)!r}; labels and "
+                "tags must differ",
+            )
             labels[key] = label
         for name in self.vary:
-            if name in series:
-                raise InputError(
-                    f"series {label!r} sets {name}, which vary sets too; it must be in one of them"
-                )
+            require(
+                name not in series,
+                f"series {label!r} sets {name}, which vary sets too; it must be in one of them",
+            )
 
     @cached_property
     def axes(self) -> dict[str, list[Any]]:
@@ -234,7 +229,7 @@ class Experiment:
     @cached_property
     def digest(self) -> str:
         """A stable hash of what is run, apart from the number of runs."""
-        return _digest(canonical([cell.digest for cell in self.cells]))
+        return text_digest(canonical([cell.digest for cell in self.cells]))
 
     def scaled(
         self, *, runs: int | None = None, points: int | None = None, length: float = 1.0
@@ -266,8 +261,7 @@ class Experiment:
         try:
             check_names(data, "unknown key {!r}", dict.fromkeys(keys))
             for key in ("name", "method", "problem", "series"):
-                if key not in data:
-                    raise InputError(f"{key} is missing; the keys are {', '.join(keys)}")
+                require(key in data, f"{key} is missing; the keys are {', '.join(keys)}")
             experiment = cls(**data, folder=path.parent)
             _ = experiment.digest  # every cell is checked
         except InputError as error:

@@ -14,11 +14,13 @@ word holds partly if it does so in half of the cases. A run has found the optima
 and has solved the problem above 0.95, the paper's marks.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, exactly, require
-from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, Untestable, exactly, require
+from jekyllhyde.lab.panel import Curves, Outcome
 
 FOUND, SOLVED = 0.5, 0.95
 ALIKE, MUCH, SLIGHT, EQUAL = 1.1, 2.0, 1.5, 0.01
@@ -36,6 +38,23 @@ def verdict(*parts: Part) -> str:
     if all(parts):
         return "supported"
     return "partly" if any(part or part is None for part in parts) else "contradicted"
+
+
+def outcome(
+    horizon: int, measure: Callable[[Curves], tuple[list[Part], str]], curves: Curves
+) -> Outcome:
+    # The verdict on a sentence about runs of this length, and what was measured.
+    try:
+        require(
+            curves.cap >= horizon,
+            f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
+        )
+        parts, text = measure(curves)
+        open_parts = f"; {parts.count(None)} of {len(parts)} parts hold halfway"
+        unsure = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
+        return verdict(*parts), text + (open_parts + unsure if None in parts else "")
+    except Untestable as reason:
+        return "not testable", str(reason)
 
 
 # Parts of one estimate.

@@ -7,26 +7,22 @@ from typing import Any
 
 from jekyllhyde.lab.cell_settings import PLAIN, canonical
 from jekyllhyde.lab.methods.contract import Method, Settings
-from jekyllhyde.lab.methods.deep import DEEP
-from jekyllhyde.lab.methods.learn import LEARN
+from jekyllhyde.lab.methods.learn import DEEP, LEARN
 from jekyllhyde.lab.methods.plan import PLAN
 from jekyllhyde.lab.problems import complete_problem, domain_name, example
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.registry import Registry
 
-METHODS: Registry[Method] = Registry("method")
-for _method in (PLAN, LEARN, DEEP):
-    METHODS.add(_method.name, _method)
+METHODS = Registry[Method]("method", {method.name: method for method in (PLAN, LEARN, DEEP)})
 
 
 def complete(method: str, problem: Settings, settings: Settings) -> tuple[str, str]:
     """Problem and settings, complete and checked, as canonical texts; what depends on plain values
     alone, not on a file nor on an array's fit to the problem, is remembered.
     """
-    is_domain = domain_name(problem["name"]) in DOMAINS
     return (
         _remembered(None, _items(problem))
-        if is_domain and _is_plain(problem)
+        if domain_name(problem["name"]) in DOMAINS and _is_plain(problem)
         else canonical(complete_problem(problem)),
         _remembered(method, _items(settings))
         if _is_plain(settings)

@@ -70,8 +70,10 @@ class Method:
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))
 
     def estimate(self, problem: Settings, settings: Settings) -> float:
-        least = CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS
-        return max(least, self.seconds(problem, settings) * self.work(settings))
+        return max(
+            CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS,
+            self.seconds(problem, settings) * self.work(settings),
+        )
 
     def run_block(
         self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
@@ -83,8 +85,8 @@ class Method:
         except Exception as error:
             if len(runs) == 1:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-                reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
-                return [{"run": runs.start, "failure": reason}]
+                reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace")
+                return [{"run": runs.start, "failure": reason.decode()}]
             middle = len(runs) // 2  # the others are as they would be without it
             return [
                 row

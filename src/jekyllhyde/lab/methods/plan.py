@@ -12,7 +12,7 @@ from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.plan_run import make_job
+from jekyllhyde.planning.plan_run import PlanRun, make_job
 
 
 class PlanSettings(msgspec.Struct, frozen=True):
@@ -41,17 +41,16 @@ def _rows(
 ) -> list[Row]:
     chosen = references.resolved(asdict(check_settings(PlanSettings, settings, "plan")))
     points = chosen.pop("points")
-    rows: list[Row] = []
-    for run in runs:
-        result = plan(problem_for_run(problem, run), **chosen, progress=progress)
-        row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
-        if chosen["target"] is None:
-            at = contract.thin(len(result.J), points)
-            row |= {"at": at, "J_norm": result.J_norm[at]}
-        elif not result.censored:
-            row["time"] = result.updates
-        rows.append(row)
-    return rows
+    results = (plan(problem_for_run(problem, run), **chosen, progress=progress) for run in runs)
+    return [_row(result, chosen["target"], points) for result in results]
+
+
+def _row(result: PlanRun, target: float | None, points: int) -> Row:
+    row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
+    if target is not None:
+        return row | {"time": None if result.censored else result.updates}
+    at = contract.thin(len(result.J), points)
+    return row | {"at": at, "J_norm": result.J_norm[at]}
 
 
 PLAN = Method(
