@@ -35,15 +35,17 @@ def axis(name: str, values: Any) -> list[Any]:
     ten).
     """
     field = f"vary.{name}"
-    if isinstance(values, (list, tuple, np.ndarray)):
-        points = [value.item() if isinstance(value, np.generic) else value for value in values]
-    elif isinstance(values, Mapping) and set(values) in _RANGES:
-        points = _range(field, values)
-    else:
-        raise InputError(
-            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
-            "per_decade}"
-        )
+    ranges = ({"from", "to", "step"}, {"from", "to", "per_decade"})
+    is_range = isinstance(values, Mapping) and set(values) in ranges
+    require(
+        is_range or isinstance(values, (list, tuple, np.ndarray)),
+        f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, per_decade}}",
+    )
+    points = (
+        _range(field, values)
+        if is_range
+        else [value.item() if isinstance(value, np.generic) else value for value in values]
+    )
     for value in points:
         require(
             type(value) in PLAIN and not (isinstance(value, float) and math.isnan(value)),
@@ -55,9 +57,6 @@ def axis(name: str, values: Any) -> list[Any]:
         f"{field} has a value twice; every point must be there once",
     )
     return points
-
-
-_RANGES = ({"from", "to", "step"}, {"from", "to", "per_decade"})
 
 
 def _range(field: str, values: Mapping[str, Any]) -> list[float]:
@@ -80,8 +79,10 @@ def _range(field: str, values: Mapping[str, Any]) -> list[float]:
         f"{field} is {dict(values)}; that makes more than {MOST:,} values",
     )
     if decades:
-        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
-        return [float(f"{10 ** (k / step):.12g}") for k in powers]
+        return [
+            float(f"{10 ** (k / step):.12g}")
+            for k in range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+        ]
     largest = max(abs(low), abs(high), step)
     digits = max(0, 12 - math.floor(math.log10(largest)))
     # Rounded ends count as reached.

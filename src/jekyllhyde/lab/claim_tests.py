@@ -63,7 +63,6 @@ def listing(
     text: str, function: Callable[..., Measured], items: tuple[Any, ...], separator: str = "; "
 ) -> Measure:
     # function(curves, item) for every item: all parts, and the texts as a list in {}.
-
     def measure(curves: Curves) -> Measured:
         results = [function(curves, item) for item in items]
         return [part for parts, _ in results for part in parts], text.format(
@@ -87,12 +86,12 @@ def compare(
 ) -> Measure:
     # Every estimate (or the `deciding` ones) as a part: part(estimate, *bounds). A bound may
     # depend on the curves.
-
     def measure(curves: Curves) -> Measured:
         values = estimates(curves)
         limits = [bound(curves) if callable(bound) else bound for bound in bounds]
-        chosen = list(values.values())[deciding]
-        return [part(value, *limits) for value in chosen], fill(text, curves, values)
+        return [part(value, *limits) for value in list(values.values())[deciding]], fill(
+            text, curves, values
+        )
 
     return measure
 
@@ -115,7 +114,6 @@ def holds(parts: Callable[[Curves], Iterable[Any]]) -> Measure:
 
 def untestable(reason: str) -> Measure:
     # The measure of a sentence that no panel's runs can decide.
-
     def measure(curves: Curves) -> Measured:
         raise Untestable(reason)
 
@@ -291,7 +289,6 @@ def rises_slightly(
     texts: tuple[str, str], tags: Tags, low: float, high: float, until: float = np.inf
 ) -> Measure:
     # Times rise along the axis (`until` a place), from low to high by less than half.
-
     def measure(curves: Curves) -> Measured:
         rises = each(change, tags, low, high)(curves)
         slopes = each(trend, tags, -np.inf, until)(curves)

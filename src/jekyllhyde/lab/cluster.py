@@ -33,17 +33,15 @@ def run_on_ray(
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         pending: dict[Any, Task] = {}
-
-        def room() -> int:
-            # On a cluster of others, no more than asked for.
-            cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-            return workers if workers and address else QUEUED * cores
-
         try:
             for task, failed in keep_busy(
                 tasks,
                 pending,
-                room=room,
+                room=lambda: (
+                    workers  # on a cluster of others, no more than asked for
+                    if workers and address
+                    else QUEUED * max(1, int(ray.cluster_resources().get("CPU", 1)))
+                ),
                 submit=lambda task: remote.remote(task, str(folder.resolve())),
                 ended=lambda pending: ray.wait(list(pending), num_returns=1, timeout=0.5)[0],
                 failed=lambda reference, task: _failed(ray, reference, task),
@@ -94,9 +92,13 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
     options: dict[str, Any] = {"address": address}
     refusal = f"address is {address!r}; no Ray cluster can be reached there"
     if address is None:
-        options = {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-        options["num_cpus"] = count_threads(workers)
         refusal = "no Ray cluster can be started"
+        options = {
+            "address": "local",
+            "num_cpus": count_threads(workers),
+            "include_dashboard": False,
+            "_node_ip_address": "127.0.0.1",
+        }
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:

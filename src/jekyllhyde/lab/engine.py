@@ -84,18 +84,16 @@ def tasks_of(
         for digest, (cell, runs) in wanted.items()
     ]
     total = sum(cost * sum(map(len, stretches)) for _, cost, stretches in lacking)
-    share = TASK_SECONDS if workers is None else total / (SHARES * workers)
-    seconds = min(TASK_SECONDS, max(0.1, share))
+    seconds = min(TASK_SECONDS, max(0.1, total / (SHARES * workers) if workers else TASK_SECONDS))
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
     for cell, cost, stretches in lacking:
         for stretch in stretches:
-            whole = METHODS[cell.method].whole
-            size = len(stretch) if whole else max(1, round(seconds / cost))
-            for block in (stretch[i : i + size] for i in range(0, len(stretch), size)):
-                bundle.append((cell, block))
-                filled += cost * len(block)
+            size = len(stretch) if METHODS[cell.method].whole else max(1, round(seconds / cost))
+            for i in range(0, len(stretch), size):
+                bundle.append((cell, stretch[i : i + size]))
+                filled += cost * len(stretch[i : i + size])
                 if filled >= seconds:
                     tasks.append(Task(tuple(bundle), filled))
                     bundle, filled = [], 0.0
@@ -158,22 +156,21 @@ def run(
     started = time.perf_counter()
     report = report or (lambda status: None)
     report(status)
-    if tasks:
-        if engine == "ray":
-            from jekyllhyde.lab.cluster import run_on_ray
+    if tasks and engine == "ray":
+        from jekyllhyde.lab.cluster import run_on_ray
 
-            done = run_on_ray(tasks, store.folder, address, workers, status)
-        else:
-            done = _run_here(tasks, store, count_threads(workers), status)
-        with contextlib.closing(done):
-            for task, failed in done:
-                if task is not None:
-                    status.tasks_done += 1
-                    status.runs_done += task.runs
-                    status.failed += failed
-                status.seconds = time.perf_counter() - started
-                report(status)
-        store.refresh()
+        done = run_on_ray(tasks, store.folder, address, workers, status)
+    else:
+        done = _run_here(tasks, store, count_threads(workers), status)
+    with contextlib.closing(done):
+        for task, failed in done:
+            if task is not None:
+                status.tasks_done += 1
+                status.runs_done += task.runs
+                status.failed += failed
+            status.seconds = time.perf_counter() - started
+            report(status)
+    store.refresh()
     status.seconds = time.perf_counter() - started
     return status
 
@@ -239,11 +236,10 @@ def calibrate(
     blocks = [block for task in tasks for block in task.blocks]
     first = {(cell.experiment, cell.series): cell for cell, _ in reversed(blocks)}
     rates = {series: _seconds_per_unit(cell) for series, cell in first.items()}
-    seconds = (
+    return tasks, sum(
         rates[cell.experiment, cell.series] * METHODS[cell.method].work(cell.settings) * len(runs)
         for cell, runs in blocks
-    )
-    return tasks, sum(seconds) / count_threads(workers)
+    ) / count_threads(workers)
 
 
 def _seconds_per_unit(cell: Cell) -> float:
@@ -253,8 +249,7 @@ def _seconds_per_unit(cell: Cell) -> float:
     units, seconds = 0, 0.0
     while seconds < 0.02 and units < most:
         units = min(max(200, 4 * units), most)
-        settings = {**cell.settings, method.unit: units}
-        settings.pop("target", None)
+        settings = {k: v for k, v in cell.settings.items() if k != "target"} | {method.unit: units}
         for _ in range(2):  # the second time everything is compiled, and in the caches
             started = time.perf_counter()
             method.run_block(cell.problem, settings, 0, range(1), lambda count: None)

@@ -41,8 +41,8 @@ class Estimate:
     hi: float
 
     def __str__(self) -> str:
-        limits = np.isfinite(self.hi - self.lo) and self.hi > self.lo
-        return f"{self.y:.4g}" + (f" [{self.lo:.4g}, {self.hi:.4g}]" if limits else "")
+        limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < np.inf else "")
 
 
 def exactly(y: Any) -> Estimate:
@@ -225,8 +225,9 @@ def time_ratio(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
 
 def average_time_ratio(curves: Curves, a: str, b: str, where: Any = slice(None)) -> Estimate:
     # The mean time of a relative to that of b, on average over these places.
-    times = [samples[:, where].mean(axis=1) for samples in runs_of(curves, a, b)]
-    return of_means(curves, _ratio, *times)
+    return of_means(
+        curves, _ratio, *(samples[:, where].mean(axis=1) for samples in runs_of(curves, a, b))
+    )
 
 
 def change(curves: Curves, tag: str, low: float, high: float) -> Estimate:
@@ -281,7 +282,7 @@ def trend(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> E
 
     def correlation(a: Floats) -> Floats:
         ranks = stats.rankdata(a, axis=-1)
-        centred = ranks - ranks.mean(axis=-1, keepdims=True)
-        return np.asarray((centred * x).mean(axis=-1) / ranks.std(axis=-1))
+        covariance = ((ranks - ranks.mean(axis=-1, keepdims=True)) * x).mean(axis=-1)
+        return np.asarray(covariance / ranks.std(axis=-1))
 
     return of_means(curves, correlation, runs_of(curves, tag)[0][:, chosen])

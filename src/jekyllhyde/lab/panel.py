@@ -6,8 +6,6 @@ where it never does, an `end` panel the return at the end against whatever varie
 of every interval. Series are known by their tags; labels are only shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.errors import require
-from jekyllhyde.intervals import summarize
+from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods.contract import Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.mdp.finite import Floats
 
 Outcome = tuple[str, str]
 YLABELS = {
@@ -46,7 +43,7 @@ class Claim:
 
     id: str
     text: str
-    test: Callable[[Curves], Outcome]
+    test: "Callable[[Curves], Outcome]"
 
 
 @dataclass(frozen=True)
@@ -154,16 +151,20 @@ def panel_of(experiment: Experiment) -> Panel:
     """
     method = METHODS[experiment.method]
     xlabel = next(iter(experiment.axes), method.xlabel or method.unit)
-    quantity = (experiment.vary and method.end) or method.curve
-    values = experiment.axes.get(xlabel, [])
-    numbers = [value for value in values if isinstance(value, (int, float)) and value > 0]
+    numbers = [
+        value
+        for value in experiment.axes.get(xlabel, [])
+        if isinstance(value, (int, float)) and value > 0
+    ]
     steps = np.diff(np.log(numbers))
     return Panel(
         experiment.name,
         experiment.title,
         experiment,
         xlabel,
-        quantity if experiment.settings.get("target") is None else "time",
+        (experiment.vary and method.end) or method.curve
+        if experiment.settings.get("target") is None
+        else "time",
         logx=len(numbers) > 3 and np.allclose(steps, steps[0], rtol=1e-3),
         exact=method.exact and experiment.runs == 1,
     )
@@ -220,8 +221,8 @@ def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Fl
         dtype=np.float64,
     )
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(at))), axis=1)
-    curves = np.take_along_axis(values, known, axis=1)
-    return np.array(at, dtype=np.float64), curves, np.zeros(len(at))
+    lasting = np.take_along_axis(values, known, axis=1)
+    return np.array(at, dtype=np.float64), lasting, np.zeros(len(at))
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:

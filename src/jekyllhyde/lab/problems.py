@@ -24,17 +24,12 @@ def domain_name(name: str) -> str:
     return name if domain is None else domain.name
 
 
-def _maker(name: str) -> Callable[..., FiniteMDP] | None:
-    # The function that makes a domain, one of the package or "file.py:name"; None for others.
-    return getattr(known_domain(name), "make", None)
-
-
 def domain_options(name: str) -> dict[str, Any]:
     """The options of a domain with their defaults; one with a seed is random: a new MDP for every
     run. Of any other problem, the discount.
     """
-    maker = _maker(name)
-    return {"gamma": None} if maker is None else _defaults(maker)
+    domain = known_domain(name)
+    return {"gamma": None} if domain is None else _defaults(domain.make)
 
 
 @lru_cache(maxsize=64)
@@ -57,18 +52,17 @@ def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
     """Name and options with every default written out, files by their content; all checked."""
     name = domain_name(problem["name"])
     given = {key: value for key, value in problem.items() if key != "name"}
-    maker = _maker(name)
-    if maker is None:
+    domain = known_domain(name)
+    if domain is None:
         content = references.file_digest(Path(name)) if Path(name).is_file() else None
         described = {"name": Path(name).name if content else name, **given, "content": content}
     else:
-        options, hints = domain_options(name), hints_of(maker)
+        options, hints = domain_options(name), hints_of(domain.make)
         check_names(given, f"problem {name} does not take {{}}", options)
         for key, value in given.items():
             if (key, value) != ("seed", "run"):
                 check_type(value, key, hints.get(key, Any))
-        described = stored(name, options | given, options)
-        described |= references.described({"name": name})
+        described = stored(name, options | given, options) | references.described({"name": name})
     example(problem)
     return described
 
@@ -97,8 +91,11 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
     if random and options.get("seed", "run") == "run":
         options["seed"] = run
     file = Path(name.rpartition(":")[0] if references.is_reference(name) else name)
-    content = references.file_digest(file) if file.is_file() else ""
-    return _made(name, tuple(sorted(options.items())), content)
+    return _made(
+        name,
+        tuple(sorted(options.items())),
+        references.file_digest(file) if file.is_file() else "",
+    )
 
 
 @lru_cache(maxsize=2048)

@@ -15,20 +15,17 @@ complete settings, defaults included, so a cell that was computed once is never 
 whatever experiment asks for it.
 """
 
-from __future__ import annotations
-
 import itertools
-import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
+import msgspec
 import numpy as np
-from msgspec import Meta
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError, require
@@ -48,12 +45,11 @@ from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
-NAME = r"^[\w.+-]+$"
 
-Table = Annotated[Mapping[str, Any], Meta(description="a table of settings")]
+Table = Annotated[Mapping[str, Any], msgspec.Meta(description="a table of settings")]
 Tables = Annotated[
     Sequence[Mapping[str, Any]],
-    Meta(min_length=1, description="one or more tables, each with a label"),
+    msgspec.Meta(min_length=1, description="one or more tables, each with a label"),
 ]
 
 
@@ -112,7 +108,7 @@ class Cell:
 
     @property
     def complete(self) -> dict[str, Any]:
-        return dict(json.loads(self.text))
+        return dict(msgspec.json.decode(self.text))
 
     @cached_property
     def digest(self) -> str:
@@ -142,61 +138,61 @@ class Experiment:
     runs, seed : run i of a cell draws from a stream made of the seed, the cell and i.
     """
 
-    name: Annotated[str, Meta(pattern=NAME, description="made of letters, digits and . + - _")]
+    name: Annotated[
+        str, msgspec.Meta(pattern=r"^[\w.+-]+$", description="made of letters, digits and . + - _")
+    ]
     method: str
     problem: Table
     series: Tables
     settings: Table = field(default_factory=dict)
     vary: Table = field(default_factory=dict)
     runs: Count = 1
-    seed: Annotated[int, Meta(ge=0)] = 0
+    seed: Annotated[int, msgspec.Meta(ge=0)] = 0
     title: str = ""
     folder: Path = field(default=Path(), compare=False)
 
     def __post_init__(self) -> None:
         hints = hints_of(Experiment)
-        for name in ("name", "problem", "series", "settings", "vary", "title"):
-            check_type(getattr(self, name), name, hints[name])
-        for name in ("runs", "seed"):
+        for name in ("name", "problem", "series", "settings", "vary", "title", "runs", "seed"):
             object.__setattr__(self, name, check_type(getattr(self, name), name, hints[name]))
         _ = METHODS[self.method]
         require(
             isinstance(self.problem.get("name"), str),
             "problem has no name; it must be a domain such as chain or garnet, or a file",
         )
-        labels: dict[str, str] = {}
-        for i, series in enumerate(self.series, start=1):
-            self._check_series(f"series {i}", series, labels)
+        self._check_series()
         size = len(self.series) * math.prod(len(values) for values in self.axes.values())
         require(
             size <= MOST, f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
         )
 
-    def _check_series(self, place: str, series: Table, labels: dict[str, str]) -> None:
-        # Label and tag of one series, against `labels`, those before it by what they are known by.
-        label: Any = series.get("label")
-        require(
-            isinstance(label, str) and label.isprintable() and slug(label),
-            f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
-            "names it",
-        )
-        tag = series.get("tag", slug(label))
-        require(
-            isinstance(tag, str) and tag and slug(tag) == tag,
-            f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _",
-        )
-        for key in {tag, slug(label)}:
+    def _check_series(self) -> None:
+        labels: dict[str, str] = {}  # by what the series before are known by
+        for i, series in enumerate(self.series, start=1):
+            label: Any = series.get("label")
             require(
-                key not in labels,
-                f"{place} has the label {label!r}, too much like {labels.get(key)!r}; labels and "
-                "tags must differ",
+                isinstance(label, str) and label.isprintable() and slug(label),
+                f"series {i} has the label {label!r}; it must be a text with a letter or a digit "
+                "that names it",
             )
-            labels[key] = label
-        for name in self.vary:
+            tag = series.get("tag", slug(label))
             require(
-                name not in series,
-                f"series {label!r} sets {name}, which vary sets too; it must be in one of them",
+                isinstance(tag, str) and tag and slug(tag) == tag,
+                f"series {i} has the tag {tag!r}; it must be made of small letters, digits and "
+                ". + - _",
             )
+            for key in {tag, slug(label)}:
+                require(
+                    key not in labels,
+                    f"series {i} has the label {label!r}, too much like {labels.get(key)!r}; "
+                    "labels and tags must differ",
+                )
+                labels[key] = label
+            for name in self.vary:
+                require(
+                    name not in series,
+                    f"series {label!r} sets {name}, which vary sets too; it must be in one of them",
+                )
 
     @cached_property
     def axes(self) -> dict[str, list[Any]]:
@@ -233,7 +229,7 @@ class Experiment:
 
     def scaled(
         self, *, runs: int | None = None, points: int | None = None, length: float = 1.0
-    ) -> Experiment:
+    ) -> Self:
         """A smaller copy: fewer runs, every coordinate thinned to `points` values, shorter runs."""
         settings, vary = dict(self.settings), dict(self.vary)
         unit = METHODS[self.method].unit
@@ -246,7 +242,7 @@ class Experiment:
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> Experiment:
+    def from_toml(cls, path: str | Path) -> Self:
         """Read a file; an error names the file, the field and what is allowed."""
         path = Path(path)
         try:

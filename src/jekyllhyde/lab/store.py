@@ -13,16 +13,13 @@ index what others have stored meanwhile, leaves those runs out, adds its own lin
 renames. So no run is ever there twice; a line without a part is one whose writer died.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pyarrow as pa
@@ -49,7 +46,7 @@ class Store:
     _index_read: int = 0
 
     @classmethod
-    def open(cls, folder: str | Path, *, create: bool = False) -> Store:
+    def open(cls, folder: str | Path, *, create: bool = False) -> Self:
         """Open the store in `folder`; with `create`, to write to it, made there if need be."""
         store = cls(store_files.open_folder(Path(folder), create))
         store.refresh()
@@ -88,14 +85,14 @@ class Store:
             for stretch in self.parts.pop(name, []):
                 self.cells[stretch.cell].remove(stretch)
         for name in present.keys() - self._sizes.keys():
-            self._take_in(name, present[name], listed.get(name))
+            size, held = listed.get(name, (None, None))
+            self._take_in(name, present[name], held if size == present[name] else None)
 
-    def _take_in(self, name: str, size: int, listed: tuple[int, Sequence[Stretch]] | None) -> None:
+    def _take_in(self, name: str, size: int, held: Sequence[Stretch] | None) -> None:
         try:
-            known = listed is not None and listed[0] == size and listed[1]
             self.parts[name] = [
                 Held(name, *stretch)
-                for stretch in known or store_files.read_about(self._path(name))["held"]
+                for stretch in held or store_files.read_about(self._path(name))["held"]
             ]
         except FileNotFoundError:  # set aside since
             return
@@ -150,27 +147,27 @@ class Store:
 
     def complete_runs(self, digest: str) -> int:
         """How many runs of a cell are here from the first on, without a gap."""
-        return self.missing(digest, sys.maxsize)[0].start
+        return self.missing(digest, 2**31)[0].start  # more than there can be
 
     def table(self, digests: Iterable[str], columns: list[str] | None = None) -> pa.Table:
         """The rows of these cells, in order of cell and run."""
         wanted = set(digests)
-        schema = store_files.schema_of(columns)
-        needed = list(dict.fromkeys([*schema.names, "cell", "run"]))
+        names = SCHEMA.names if columns is None else columns
+        schema = pa.schema([SCHEMA.field(name) for name in {*names, "cell", "run"}])
         parts = {stretch.part for digest in wanted for stretch in self.cells.get(digest, ())}
         tables = [
             self._read(
-                store_files.read_table, name, needed, None if here <= wanted else wanted & here
+                store_files.read_table, name, schema, None if here <= wanted else wanted & here
             )
             for name in sorted(parts)
             for here in [{stretch.cell for stretch in self.parts[name]}]
         ]
-        if not tables:
-            return schema.empty_table()
-        rows = pa.concat_tables(tables).unify_dictionaries()
-        keys = pa.table({"cell": rows["cell"].cast(pa.string()), "run": rows["run"]})
-        in_order = [("cell", "ascending"), ("run", "ascending")]
-        return rows.select(schema.names).take(pc.sort_indices(keys, in_order))
+        rows = pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries()
+        order = pc.sort_indices(
+            pa.table({"cell": rows["cell"].cast(pa.string()), "run": rows["run"]}),
+            [("cell", "ascending"), ("run", "ascending")],
+        )
+        return rows.select(names).take(order)
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
@@ -210,7 +207,7 @@ class Store:
             },
         )
 
-    def merge(self, other: Store) -> int:
+    def merge(self, other: Self) -> int:
         """Take over the runs of another store that are not here; how many of its parts had such."""
         return sum(
             self._add(other._read(store_files.read_table, name), other.provenance(name)) is not None

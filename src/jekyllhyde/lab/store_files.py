@@ -53,7 +53,6 @@ SCHEMA = pa.schema(
     }
     | {name: kind for method in METHODS.values() for name, kind in method.columns.items()}
 )
-KEYS = ("cell", "id", "run", "failure")
 KEY = b"jekyllhyde"  # of what a part's metadata say about it
 FORMAT = 1
 ABANDONED = 3600.0  # seconds after which a file still being written is one whose writer died
@@ -136,18 +135,14 @@ def encode(table: pa.Table, about: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def schema_of(columns: list[str] | None) -> pa.Schema:
-    """The types of these columns, of all by default."""
-    return SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns])
-
-
 def read_table(
-    path: Path | io.BytesIO, columns: list[str] | None = None, cells: Iterable[str] | None = None
+    path: Path | io.BytesIO,
+    schema: pa.Schema = SCHEMA,
+    cells: Iterable[str] | None = None,
 ) -> pa.Table:
     """The rows, every page checked against its checksum; only those of `cells` if these are given.
     Columns newer than the part are null.
     """
-    schema = schema_of(columns)
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read([name for name in schema.names if name in file.schema_arrow.names])
     if cells is not None:
@@ -165,7 +160,9 @@ def read_about(path: Path | io.BytesIO) -> dict[str, Any]:
 
 
 def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[list[Any]]:
-    """The stretches of consecutive runs among rows of `KEYS`, in order of cell and run."""
+    """The stretches of consecutive runs among rows of (cell, id, run, failure), in order of cell
+    and run.
+    """
     pieces: list[list[Any]] = []
     for cell, id, run, failure in sorted(rows, key=lambda row: (row[0], row[2])):
         if not (pieces and pieces[-1][0] == cell and pieces[-1][3] == run):
@@ -175,7 +172,7 @@ def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[list[Any
     return pieces
 
 
-def rows_of(table: pa.Table, names: Iterable[str] = KEYS) -> list[Any]:
+def rows_of(table: pa.Table, names: Iterable[str] = ("cell", "id", "run", "failure")) -> list[Any]:
     """Per row a tuple of these columns, by default what `stretches` takes."""
     return list(zip(*(table[name].to_pylist() for name in names), strict=True))
 
@@ -224,11 +221,13 @@ def machine() -> dict[str, Any]:
 def _commit() -> str | None:
     # The commit of this package, where it lies in a repository of its own (and is not just
     # installed below another one).
-    here = ["git", "-C", str(Path(__file__).resolve().parent.parent)]
     try:
         for command in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):
             answer = subprocess.check_output(
-                [*here, *command], stderr=subprocess.DEVNULL, text=True, timeout=5
+                ["git", "-C", str(Path(__file__).resolve().parent.parent), *command],
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=5,
             )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -111,8 +111,8 @@ def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
     low, high = sorted((stated / factor, stated * factor))
     if low <= estimate.y <= high:
         return within(estimate, *sorted((stated / wide, stated * wide)))
-    close = max(estimate.y / stated, stated / estimate.y) <= wide
-    return None if close or within(estimate, low, high) is not False else False
+    far = max(estimate.y / stated, stated / estimate.y) > wide
+    return False if far and within(estimate, low, high) is False else None
 
 
 def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:

@@ -6,21 +6,33 @@ Runs are without chance, so that a number is what it is.
 
 from typing import Any
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    SOLVED,
+    Estimate,
     Measure,
     Measured,
     Row,
+    above,
+    at,
+    average,
     claims,
     compare,
     each,
     each_pair,
+    every,
+    exactly,
     holds,
     in_runs,
     join,
+    largest,
+    mean,
+    mostly,
+    near,
+    none,
     say,
     show,
+    solved,
 )
-from jekyllhyde.lab.estimates import Estimate, at, average, exactly, largest, mean, solved
 from jekyllhyde.lab.figures.shared_experiments import (
     O_HALF,
     O_SQRT,
@@ -33,14 +45,13 @@ from jekyllhyde.lab.figures.shared_experiments import (
 )
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import SOLVED, above, every, mostly, near, none
 
 CONSTANT = (UNIFORM, O_HALF, O_TENTH)
 LASTING = (*CONSTANT, O_SQRT)
 C4 = (*LASTING, O_T)
 
 
-def chain_panel(
+def panel(
     name: str,
     title: str,
     settings: dict[str, Any],

@@ -40,8 +40,8 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
         )
         if a == 1:
             shift = (1.05, -0.45) if target == n - 1 else (0.0, 0.16)
-            place_of_text = np.mean([place[s], place[target]], axis=0) + shift
-            axes.text(*place_of_text, f"$a_2$: {mdp.r[s, a]:g}", color=colour, **SMALL)
+            x, y = np.mean([place[s], place[target]], axis=0) + shift
+            axes.text(x, y, f"$a_2$: {mdp.r[s, a]:g}", color=colour, **SMALL)
     axes.text(-0.55, -1.15, r"$a_1$: $\beta\gamma^{{|S|-2}}$", color=RED, fontsize="small")
     axes.set(xlim=(-0.8, place[n - 2][0] + 0.8), ylim=(-2.4, 0.6), aspect="equal")
     axes.axis("off")

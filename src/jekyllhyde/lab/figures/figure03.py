@@ -6,23 +6,30 @@ recommend it. The score is that of ten greedy episodes after every ten of traini
 `3b-exact` show the exact score of the same greedy policies.
 """
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
     FIRST_ONLY,
+    LAST,
     Measured,
     Row,
+    above,
     against,
+    below,
     claims,
     compare,
+    crossing,
     each,
     each_pair,
+    ends_above,
+    every,
+    gain,
     in_runs,
+    mean,
     show,
     untestable,
+    values_at,
 )
-from jekyllhyde.lab.estimates import LAST, crossing, ends_above, gain, mean, values_at
 from jekyllhyde.lab.panel import Claim, Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import above, below, every
 
 SERIES = (
     {"label": "J&H", "agent": "jekyll_hyde"},

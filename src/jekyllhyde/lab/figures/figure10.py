@@ -8,30 +8,33 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
+    SLIGHT,
     Curves,
+    Estimate,
+    Floats,
     Measure,
     Measured,
+    Part,
     Row,
+    Untestable,
+    above,
+    at,
+    below,
+    best,
+    between,
+    change,
     compare,
     each_reaching,
     join,
     o_matters_more,
-    say,
-)
-from jekyllhyde.lab.estimates import (
-    Estimate,
-    Floats,
-    Untestable,
-    at,
-    best,
-    change,
     runs_of,
+    say,
     slowdown,
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.verdicts import ALIKE, SLIGHT, Part, above, below, between
 
 SERIES: Series = tuple(
     {"label": f"J&H eps={epsilon}", "agent": "jekyll-hyde", "epsilon": epsilon}

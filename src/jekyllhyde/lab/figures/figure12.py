@@ -6,32 +6,35 @@ What the paper says about it, in our words, is from Appendix E.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
-    Curves,
-    Measured,
-    best_about,
-    compare,
-    each,
-    each_reaching,
-    none_arrive,
-    say,
-)
-from jekyllhyde.lab.estimates import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
     FIRST,
+    Curves,
     Estimate,
     Floats,
+    Measured,
+    above,
     average_time_ratio,
+    below,
+    best_about,
+    compare,
+    decided,
+    each,
+    each_reaching,
     label_of,
     lost,
+    much_above,
+    much_below,
+    none_arrive,
     of_means,
     require,
     runs_of,
+    say,
     share,
     slowdown,
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
-from jekyllhyde.lab.verdicts import ALIKE, above, below, decided, much_above, much_below
 
 DEFAULT, BEST = 0.1, 0.025
 ALL = (*JH, *BASELINES)
@@ -42,11 +45,11 @@ def _tolerant(curves: Curves) -> Measured:
     small = curves.x < DEFAULT / 1.01
     require(small.any(), "no eta_c below the default is among the points")
     ratios = {label_of(curves, a): average_time_ratio(curves, a, b, small) for a, b in BY_O}
-    at_the_cap = each(lambda c, tag: c.censored[tag][small].mean(), JH)(curves)
     return [much_below(ratio) for ratio in ratios.values()], (
         f"mean time over eta_c from {curves.x[0]:g} to {curves.x[small][-1]:g} "
         f"relative to o=10/sqrt(t): {say(ratios)}; "
-        f"share at the cap, which draws the ratio towards 1: {say(at_the_cap)}"
+        "share at the cap, which draws the ratio towards 1: "
+        + say(each(lambda c, tag: c.censored[tag][small].mean(), JH)(curves))
     )
 
 

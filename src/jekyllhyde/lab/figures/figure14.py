@@ -6,33 +6,38 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde import intervals
-from jekyllhyde.lab.claim_tests import (
-    Curves,
-    Measured,
-    all_arrive,
-    compare,
-    each,
-    each_pair,
-    in_runs,
-    listing,
-    say,
-    show,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
+from jekyllhyde.lab.claims import (
     LAST,
+    Curves,
     Estimate,
     Floats,
+    Measured,
+    about,
+    above,
+    all_arrive,
     arrived,
     at,
     average_time_ratio,
+    below,
+    between,
+    both,
     bounded,
+    compare,
+    each,
+    each_pair,
+    every,
+    in_runs,
     label_of,
+    listing,
     lost,
+    most,
     of_means,
     require,
+    say,
     share,
+    show,
     time_ratio,
+    untestable,
     values_at,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
@@ -46,7 +51,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     chain_sweep,
 )
-from jekyllhyde.lab.verdicts import about, above, below, between, both, every, most
 
 
 def _median(curves: Curves, tag: str) -> Estimate:
@@ -58,10 +62,10 @@ def _entropy_late(curves: Curves) -> Measured:
     # The median on the smallest chain, which the sentence before is about; a mean near the cap,
     # where times end, says nothing.
     medians = each(_median, ENTROPY)(curves)
-    unseen = each(lambda c, tag: c.censored[tag][at(c, 3)], ENTROPY)
     measured = (
         f"median time at |S|=3: {say(medians)}; "
-        f"share that does not get there by {curves.cap}: {say(unseen(curves))}"
+        f"share that does not get there by {curves.cap}: "
+        + say(each(lambda c, tag: c.censored[tag][at(c, 3)], ENTROPY)(curves))
     )
     require(
         not all(np.isinf(median.y) for median in medians.values()),

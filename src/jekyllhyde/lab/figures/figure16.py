@@ -13,35 +13,40 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
     FIRST_ONLY,
     Curves,
-    Measure,
-    compare,
-    each,
-    in_runs,
-    o_matters_more,
-    rises_slightly,
-    show,
-    single,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
     Estimate,
     Floats,
+    Measure,
+    about,
+    above,
     arrived,
     at,
+    below,
     change,
+    compare,
+    each,
+    every,
+    in_runs,
     lost,
     mean,
+    most,
+    much_below,
+    o_matters_more,
     of_means,
     require,
+    rises_slightly,
     runs_of,
     share,
+    show,
+    single,
     time_ratio,
+    untestable,
+    within,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.verdicts import ALIKE, about, above, below, every, most, much_below, within
 
 SERIES: Series = tuple(
     {"label": f"J&H o={o}", "agent": "jekyll-hyde", "o": o} for o in (0.5, "10/sqrt(t)")

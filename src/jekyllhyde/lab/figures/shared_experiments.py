@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from jekyllhyde.lab.cell_settings import slug
-from jekyllhyde.lab.claim_tests import Row, claims
+from jekyllhyde.lab.claims import Row, claims
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
 

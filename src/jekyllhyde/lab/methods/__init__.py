@@ -21,10 +21,10 @@ def complete(method: str, problem: Settings, settings: Settings) -> tuple[str, s
     alone, not on a file nor on an array's fit to the problem, is remembered.
     """
     return (
-        _remembered(None, _items(problem))
+        _remembered(None, **problem)
         if domain_name(problem["name"]) in DOMAINS and _is_plain(problem)
         else canonical(complete_problem(problem)),
-        _remembered(method, _items(settings))
+        _remembered(method, **settings)
         if _is_plain(settings)
         else canonical(METHODS[method].complete(example(problem), settings)),
     )
@@ -37,14 +37,8 @@ def _is_plain(values: Settings) -> bool:
     )
 
 
-def _items(values: Settings) -> tuple[tuple[str, type, Any], ...]:
-    # With their types, since 1, 1.0 and true are equal.
-    return tuple((key, type(value), value) for key, value in values.items())
-
-
-@lru_cache(maxsize=8192)
-def _remembered(method: str | None, items: tuple[tuple[str, type, Any], ...]) -> str:
-    values = {key: value for key, _, value in items}
+@lru_cache(maxsize=8192, typed=True)  # with types, since 1, 1.0 and true are equal
+def _remembered(method: str | None, /, **values: Any) -> str:
     return canonical(
         complete_problem(values)
         if method is None

@@ -85,8 +85,8 @@ class Method:
         except Exception as error:
             if len(runs) == 1:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-                reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace")
-                return [{"run": runs.start, "failure": reason.decode()}]
+                reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
+                return [{"run": runs.start, "failure": reason}]
             middle = len(runs) // 2  # the others are as they would be without it
             return [
                 row

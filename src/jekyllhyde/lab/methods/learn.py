@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
-from msgspec.structs import asdict
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
@@ -22,8 +21,19 @@ from jekyllhyde.lab.cell_settings import (
     hints_of,
     stored,
 )
-from jekyllhyde.lab.methods import contract
-from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
+from jekyllhyde.lab.methods.contract import (
+    COUNT,
+    CURVE,
+    NUMBER,
+    PLACES,
+    POINTS,
+    Method,
+    Progress,
+    Row,
+    Settings,
+    split,
+    thin,
+)
 from jekyllhyde.lab.problems import domain_name, problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
@@ -42,7 +52,7 @@ class LearnSettings(msgspec.Struct, frozen=True):
     target: Annotated[float | None, msgspec.Meta(description=TARGET)] = None
     target_on: Criterion = "both"
     horizon: Count | None = None
-    points: Count = contract.POINTS
+    points: Count = POINTS
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
@@ -50,7 +60,7 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     if chosen.target is not None:
         check_number(chosen.target, "target", TARGET)
     return (
-        stored("learn", asdict(chosen), asdict(LearnSettings()))
+        stored("learn", msgspec.structs.asdict(chosen), msgspec.structs.asdict(LearnSettings()))
         | {"agent": record.stored}
         | stored(record.stored, _resolved(agent), _defaults(record.cls))
         | references.described({k: v for k, v in settings.items() if references.is_reference(v)})
@@ -81,7 +91,7 @@ def _rows(
 
 def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
     # The method's settings, and the agent that the others describe.
-    own, options = contract.split(settings, LearnSettings)
+    own, options = split(settings, LearnSettings)
     chosen = check_settings(LearnSettings, own, "learn")
     record = _tabular(chosen.agent)
     # Discount and seed are the problem's and the cell's.
@@ -102,9 +112,10 @@ def _tabular(name: str) -> AgentRecord:
     known = {record.stored: record for record in AGENTS.values() if record.tabular}
     is_named = name in AGENTS or references.is_reference(name)
     found: Any = known.get(name) or (find_agent(name) if is_named else None)
-    names = ", ".join(record.name for record in known.values())
     require(
-        found and found.tabular, f"agent is {name!r}; it must be one of {names}, or file.py:Name"
+        found and found.tabular,
+        f"agent is {name!r}; it must be one of "
+        f"{', '.join(record.name for record in known.values())}, or file.py:Name",
     )
     return found
 
@@ -131,7 +142,7 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
         "failure": result.failures.get(i),
     }
     if chosen.target is None:
-        at = contract.thin(len(result.trajectories), chosen.points)
+        at = thin(len(result.trajectories), chosen.points)
         return row | {
             "at": result.trajectories[at],
             "J_norm": result.J_norm[i, at],
@@ -150,10 +161,10 @@ LEARN = Method(
     name="learn",
     unit="trajectories",
     options=LearnSettings,
-    columns=dict.fromkeys(("end", "steps", "time"), contract.COUNT)
-    | dict.fromkeys(("time_both", "time_global", "time_jekyll"), contract.COUNT)
-    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), contract.NUMBER)
-    | {"at": contract.PLACES, "J_norm": contract.CURVE, "J_norm_jekyll": contract.CURVE},
+    columns=dict.fromkeys(("end", "steps", "time"), COUNT)
+    | dict.fromkeys(("time_both", "time_global", "time_jekyll"), COUNT)
+    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), NUMBER)
+    | {"at": PLACES, "J_norm": CURVE, "J_norm_jekyll": CURVE},
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
@@ -218,8 +229,8 @@ def _deep_rows(
 
 def _chosen_deep(settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
     # The method's settings, and the agent's hyperparameters.
-    own, options = contract.split(settings, DeepSettings)
-    chosen = asdict(check_settings(DeepSettings, own, "deep"))
+    own, options = split(settings, DeepSettings)
+    chosen = msgspec.structs.asdict(check_settings(DeepSettings, own, "deep"))
     if not references.is_reference(chosen["agent"]):
         chosen["agent"] = find_agent(chosen["agent"]).name
     return chosen, options
@@ -237,6 +248,6 @@ DEEP = Method(
     xlabel="training episodes",
     whole=True,
     extra="deep",
-    columns=dict.fromkeys(("end", "steps"), contract.COUNT)
-    | {"at": contract.PLACES, "score": contract.CURVE, "exact_score": contract.CURVE},
+    columns=dict.fromkeys(("end", "steps"), COUNT)
+    | {"at": PLACES, "score": CURVE, "exact_score": CURVE},
 )

@@ -3,12 +3,21 @@
 from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from jekyllhyde import references
 from jekyllhyde.lab.cell_settings import Count, check_settings, stored
-from jekyllhyde.lab.methods import contract
-from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
+from jekyllhyde.lab.methods.contract import (
+    COUNT,
+    CURVE,
+    NUMBER,
+    PLACES,
+    POINTS,
+    Method,
+    Progress,
+    Row,
+    Settings,
+    thin,
+)
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
@@ -26,20 +35,28 @@ class PlanSettings(msgspec.Struct, frozen=True):
     updates: Annotated[int, msgspec.Meta(ge=0)] = 1000
     target: float | None = None
     convention: str = "published"
-    points: Count = contract.POINTS
+    points: Count = POINTS
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
-    chosen = asdict(check_settings(PlanSettings, settings, "plan"))
-    job = {key: value for key, value in references.resolved(chosen).items() if key != "points"}
-    make_job(mdp, **job, pi0=None, record=(), record_at="all", engine="auto")
-    return stored("plan", references.described(chosen), asdict(PlanSettings()))
+    chosen = msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
+    make_job(
+        mdp,
+        **{key: value for key, value in references.resolved(chosen).items() if key != "points"},
+        pi0=None,
+        record=(),
+        record_at="all",
+        engine="auto",
+    )
+    return stored("plan", references.described(chosen), msgspec.structs.asdict(PlanSettings()))
 
 
 def _rows(
     problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
 ) -> list[Row]:
-    chosen = references.resolved(asdict(check_settings(PlanSettings, settings, "plan")))
+    chosen = references.resolved(
+        msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
+    )
     points = chosen.pop("points")
     results = (plan(problem_for_run(problem, run), **chosen, progress=progress) for run in runs)
     return [_row(result, chosen["target"], points) for result in results]
@@ -49,7 +66,7 @@ def _row(result: PlanRun, target: float | None, points: int) -> Row:
     row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
     if target is not None:
         return row | {"time": None if result.censored else result.updates}
-    at = contract.thin(len(result.J), points)
+    at = thin(len(result.J), points)
     return row | {"at": at, "J_norm": result.J_norm[at]}
 
 
@@ -57,8 +74,8 @@ PLAN = Method(
     name="plan",
     unit="updates",
     options=PlanSettings,
-    columns=dict.fromkeys(("end", "time"), contract.COUNT)
-    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
+    columns=dict.fromkeys(("end", "time"), COUNT)
+    | {"J_norm_end": NUMBER, "at": PLACES, "J_norm": CURVE},
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: (
