@@ -35,8 +35,10 @@ def axis(name: str, values: Any) -> list[Any]:
     ten).
     """
     field = f"vary.{name}"
-    ranges = ({"from", "to", "step"}, {"from", "to", "per_decade"})
-    is_range = isinstance(values, Mapping) and set(values) in ranges
+    is_range = isinstance(values, Mapping) and set(values) in (
+        {"from", "to", "step"},
+        {"from", "to", "per_decade"},
+    )
     require(
         is_range or isinstance(values, (list, tuple, np.ndarray)),
         f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, per_decade}}",

@@ -89,7 +89,7 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
         return
     for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
         os.environ.setdefault(name, "0")  # no network, no advice
-    options: dict[str, Any] = {"address": address}
+    options: dict[str, Any] = {"address": address or "local"}
     refusal = f"address is {address!r}; no Ray cluster can be reached there"
     if address is None:
         refusal = "no Ray cluster can be started"

@@ -156,21 +156,22 @@ def run(
     started = time.perf_counter()
     report = report or (lambda status: None)
     report(status)
-    if tasks and engine == "ray":
-        from jekyllhyde.lab.cluster import run_on_ray
+    if tasks:
+        if engine == "ray":
+            from jekyllhyde.lab.cluster import run_on_ray
 
-        done = run_on_ray(tasks, store.folder, address, workers, status)
-    else:
-        done = _run_here(tasks, store, count_threads(workers), status)
-    with contextlib.closing(done):
-        for task, failed in done:
-            if task is not None:
-                status.tasks_done += 1
-                status.runs_done += task.runs
-                status.failed += failed
-            status.seconds = time.perf_counter() - started
-            report(status)
-    store.refresh()
+            done = run_on_ray(tasks, store.folder, address, workers, status)
+        else:
+            done = _run_here(tasks, store, count_threads(workers), status)
+        with contextlib.closing(done):
+            for task, failed in done:
+                if task is not None:
+                    status.tasks_done += 1
+                    status.runs_done += task.runs
+                    status.failed += failed
+                status.seconds = time.perf_counter() - started
+                report(status)
+        store.refresh()
     status.seconds = time.perf_counter() - started
     return status
 

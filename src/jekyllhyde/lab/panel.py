@@ -221,8 +221,11 @@ def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Fl
         dtype=np.float64,
     )
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(at))), axis=1)
-    lasting = np.take_along_axis(values, known, axis=1)
-    return np.array(at, dtype=np.float64), lasting, np.zeros(len(at))
+    return (
+        np.array(at, dtype=np.float64),
+        np.take_along_axis(values, known, axis=1),
+        np.zeros(len(at)),
+    )
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:

@@ -50,9 +50,9 @@ def outcome(
             f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
         )
         parts, text = measure(curves)
-        open_parts = f"; {parts.count(None)} of {len(parts)} parts hold halfway"
         unsure = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
-        return verdict(*parts), text + (open_parts + unsure if None in parts else "")
+        halfway = f"; {parts.count(None)} of {len(parts)} parts hold halfway{unsure}"
+        return verdict(*parts), text + (halfway if None in parts else "")
     except Untestable as reason:
         return "not testable", str(reason)
 
