@@ -39,10 +39,11 @@ def axis(name: str, values: Any) -> list[Any]:
         {"from", "to", "step"},
         {"from", "to", "per_decade"},
     )
-    require(
-        is_range or isinstance(values, (list, tuple, np.ndarray)),
-        f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, per_decade}}",
-    )
+    if not (is_range or isinstance(values, (list, tuple, np.ndarray))):
+        raise InputError(
+            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
+            "per_decade}"
+        )
     points = (
         _range(field, values)
         if is_range

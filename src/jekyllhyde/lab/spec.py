@@ -16,6 +16,7 @@ whatever experiment asks for it.
 """
 
 import itertools
+import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -108,7 +109,7 @@ class Cell:
 
     @property
     def complete(self) -> dict[str, Any]:
-        return dict(msgspec.json.decode(self.text))
+        return dict(json.loads(self.text))
 
     @cached_property
     def digest(self) -> str:

@@ -58,8 +58,14 @@ def _rows(
         msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
     )
     points = chosen.pop("points")
-    results = (plan(problem_for_run(problem, run), **chosen, progress=progress) for run in runs)
-    return [_row(result, chosen["target"], points) for result in results]
+    return [
+        _row(
+            plan(problem_for_run(problem, run), **chosen, progress=progress),
+            chosen["target"],
+            points,
+        )
+        for run in runs
+    ]
 
 
 def _row(result: PlanRun, target: float | None, points: int) -> Row:
