@@ -34,10 +34,9 @@ from jekyllhyde.tabular.agents import (  # isort: skip
     TabularOnPolicy,
 )
 from jekyllhyde.tabular.algorithm import advance  # isort: skip
-from jekyllhyde.tabular.known_model import cumulate  # isort: skip
-from jekyllhyde.tabular.learn import _Job, _world, evaluation_times, learn  # isort: skip
-from jekyllhyde.tabular.random_stream import Words, stream, uniform  # isort: skip
-from jekyllhyde.tabular.records import edges_of  # isort: skip
+from jekyllhyde.tabular.known_model import cumulate, known_model  # isort: skip
+from jekyllhyde.tabular.learn import _Job, evaluation_times, learn  # isort: skip
+from jekyllhyde.tabular.records import Run, Words, edges_of, stream, uniform  # isort: skip
 from jekyllhyde.tabular.run_state import algorithm, initial_state  # isort: skip
 
 REPETITIONS = 5
@@ -301,9 +300,8 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
     """Steps per processor second without evaluation, after a replay of `prefill` transitions."""
     settings, edges = agent.settings, edges_of(mdp)
     state = initial_state(settings, mdp.n_states, mdp.n_actions, 0, 0)
-    job = _Job(settings, 1, 0, 100, None, "both", lambda n: None)
-    world = _world(job, mdp, state, True)
-    world = world._replace(trace=world.trace._replace(at=np.array([10**15])))
+    never = (np.inf, np.inf)
+    world = known_model(mdp, state.table("pi"), 100, True, np.array([10**15]), never)
     state.make_room(settings, prefill + steps + 10**5)
     state.position.size_jekyll, state.position.trajectories = prefill, 1000
     rng = np.random.default_rng(0)
@@ -312,9 +310,11 @@ def raw_rate(mdp: FiniteMDP, agent: TabularAgent, prefill: int, steps: int) -> f
     state.tables.n[:] = np.bincount(edges.pair[log], minlength=state.tables.n.size)
     edges.seen[:] = np.bincount(log, minlength=len(edges.r))
 
+    run = Run(edges, state.tables, state.words, state.position)
+
     def go(count: int) -> int:
         choices = algorithm(settings, state, mdp.gamma, count, True)
-        advance(world, state.on(edges), choices, count)
+        advance(world, run, choices, count)
         return count
 
     go(10**5)

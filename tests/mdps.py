@@ -128,8 +128,6 @@ class GreedyStep(NamedTuple):
         for i in range(row, row + width):
             if q[i] > q[best]:
                 best = np.uint64(i)
-        top = -np.inf
         for i in range(row, row + width):
             theta[i] += self.scale * step * ((1.0 if i == best else 0.0) - pi[i])
-            top = max(top, theta[i])
-        softmax_row(theta, pi, row, width, top)
+        softmax_row(theta, pi, row, width)

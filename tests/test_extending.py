@@ -49,14 +49,12 @@ class GreedyStep(NamedTuple):
     rate: float = 1.0
 
     def improve_row(self, theta, pi, q, row, width, step):
-        best, top = row, -1e300
+        best = row
         for i in range(row, row + width):
             if q[i] > q[best]:
                 best = i
         theta[best] += self.rate * step
-        for i in range(row, row + width):
-            top = max(top, theta[i])
-        softmax_row(theta, pi, row, width, top)
+        softmax_row(theta, pi, row, width)
 
 def greedy_step(logits, q, temperature):
     import jax.numpy as jnp

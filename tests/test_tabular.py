@@ -11,6 +11,7 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.tabular import known_model
 from jekyllhyde.tabular import learn as module
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import evaluation_times, learn
@@ -269,7 +270,7 @@ def test_simulated_transitions_follow_the_model() -> None:
 def test_evaluation_outside_the_loop_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     mdp = jh.garnet(30, 3, 2, seed=4)
     inside = learn(mdp, J(epsilon="10/sqrt(t)"), trajectories=40, runs=2)
-    monkeypatch.setattr(module, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(known_model, "DENSE_LIMIT", 0)
     outside = learn(mdp, J(epsilon="10/sqrt(t)"), trajectories=40, runs=2)
     np.testing.assert_allclose(outside.J, inside.J, atol=1e-10)
     assert np.array_equal(outside.steps, inside.steps)

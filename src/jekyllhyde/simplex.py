@@ -22,8 +22,17 @@ LOG_2_HIGH, LOG_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @phase
-def softmax_row(theta: Floats, pi: Floats, row: Place, width: Place, top: float) -> None:
-    """Shift theta(s, .) by its maximum `top`, and pi(.|s) = exp(theta) / sum."""
+def softmax_row(theta: Floats, pi: Floats, row: Place, width: Place) -> None:
+    """Shift theta(s, .) by its maximum, and pi(.|s) = exp(theta) / sum."""
+    top = -math.inf
+    for i in range(row, row + width):
+        top = max(top, theta[i])
+    shifted_softmax_row(theta, pi, row, width, top)
+
+
+@phase
+def shifted_softmax_row(theta: Floats, pi: Floats, row: Place, width: Place, top: float) -> None:
+    """`softmax_row` where the maximum `top` is known, as it is to a loop that changes theta."""
     total = 0.0
     for i in range(row, row + width):
         shifted = theta[i] - top

@@ -126,9 +126,7 @@ def _plain(value: Any) -> Any:
 
 # What version 0.1 had, so that the runs that it stored are found by later ones: an option that it
 # did not have enters a digest only where it differs from its default, which must stand for what
-# 0.1 did.
-_AGENT = """eta eta_c q0 parametrization critic mle_every nu batch normalization density capacity
-    when_full successor convention"""
+# 0.1 did. The tabular agents' settings see to it themselves.
 OPTIONS: dict[str, tuple[str, ...]] = {
     owner: tuple(names.split())
     for owner, names in {
@@ -139,8 +137,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "plan": "parametrization density o eta lam updates target convention points",
         "learn": "agent trajectories target target_on horizon points",
         "deep": "agent config episodes every",
-        "jekyll-hyde": f"{_AGENT} epsilon o hyde bonus hyde_q0 hyde_clip hyde_eta",
-        "on-policy": f"{_AGENT} lam entropy nu_in update replay",
     }.items()
 }
 

@@ -4,39 +4,31 @@ What is read is checked for consistency, not only for its shape: the compiled lo
 numbers for addresses. Files of version 0.1 are read.
 """
 
-from __future__ import annotations
-
 import json
-import math
 import zipfile
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
-from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Progression
 from jekyllhyde.tabular.records import EDGE_FIELDS, POSITION, new_edges
-from jekyllhyde.tabular.settings import TabularSettings
 
 if TYPE_CHECKING:
     from jekyllhyde.tabular.agents import TabularAgent
 
 FORMAT, VERSION = "jekyllhyde.TabularAgent", 2
 TABLES = ("theta", "pi", "q", "q_hyde", "n")
-# Version 1 kept the position as an array of integers, its entries in this order, and two floats.
-CLOCK = ("steps", "trajectories", "k", "row", "control", "size_jekyll", "size_hyde")
 NAMES_1 = {"jekyll-hyde": "tabular_jekyll_hyde", "on-policy": "tabular_on_policy"}
 Kind = TypeVar("Kind", bound="TabularAgent")
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(agent: TabularAgent, path: str | Path) -> None:
+def save(agent: "TabularAgent", path: str | Path) -> None:
     """Write `agent` to `path`; a failure leaves what was there as it was."""
     learner = agent.learner
     header = {
@@ -44,15 +36,20 @@ def save(agent: TabularAgent, path: str | Path) -> None:
         "version": VERSION,
         "agent": agent.name,
         "seed": agent.seed,
-        "settings": _written(agent.settings),
+        "settings": {name: _written(name, value) for name, value in vars(agent.settings).items()},
         "env_id": learner.env_id,
         "shape": learner.shape,
         "offsets": learner.offsets,
-        "progression": _plain(vars(learner.progression)),
+        "progression": vars(learner.progression),
     }
-    episodes = np.array(agent.episodes.rows, dtype=np.float64).reshape(-1, 3)
-    about = {"header": np.array(json.dumps(header)), "episodes": episodes}
-    write_npz(Path(path), about | arrays_of(learner))
+    # Random states hold NumPy's integers and arrays, which JSON does not know.
+    about = json.dumps(header, default=lambda number: number.tolist())
+    arrays = {
+        "header": np.array(about),
+        "episodes": np.array(agent.episodes.rows, dtype=np.float64).reshape(-1, 3),
+        **arrays_of(learner),
+    }
+    write_npz(Path(path), arrays)
 
 
 def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
@@ -67,76 +64,82 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
     except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path} is not a usable agent file: {reason}") from error
-    agent.env = None if env is None else make_environment(env)
+    if env is not None:
+        from jekyllhyde.mdp.gym_import import make_environment
+
+        agent.env = make_environment(env)
     return agent
 
 
-def _written(settings: TabularSettings) -> dict[str, Any]:
-    # The settings as they were given: None stays None, schedules in their own grammar.
-    given = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    for name, value in given.items():
-        if isinstance(value, Schedule):
-            if value.function is not None:
-                raise InputError(
-                    f"{name} is the callable {value}; "
-                    "only schedules that can be written down can be saved"
-                )
-            given[name] = repr(value.c) if value.constant else f"{value.c!r}/t^{value.alpha!r}"
-        elif isinstance(value, tuple):
-            raise InputError(
-                f"{name} is the record {value}; only choices that are given by name can be saved"
-            )
-    return given
-
-
-def _plain(value: Any) -> Any:
-    # Random states hold NumPy integers and arrays; JSON takes neither.
-    if isinstance(value, dict):
-        return {name: _plain(entry) for name, entry in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
+def _written(name: str, value: Any) -> Any:
+    # A setting as it was given: None stays None, a schedule is in its own grammar.
+    if isinstance(value, Schedule):
+        require(
+            value.function is None,
+            f"{name} is the callable {value}; only schedules that can be written down can be saved",
+        )
+        return repr(value.c) if value.constant else f"{value.c!r}/t^{value.alpha!r}"
+    require(
+        not isinstance(value, tuple),
+        f"{name} is the record {value}; only choices that are given by name can be saved",
+    )
     return value
 
 
 def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
     version = header.get("version")
-    if header.get("format") != FORMAT or version not in (1, VERSION):
-        raise InputError(
-            f"it is of format {header.get('format')!r}, version {version!r}, not {FORMAT!r}, "
-            f"version {VERSION}"
-        )
+    require(
+        header.get("format") == FORMAT and version in (1, VERSION),
+        f"it is of format {header.get('format')!r}, version {version!r}, not {FORMAT!r}, "
+        f"version {VERSION}",
+    )
     if version == 1:
         header, arrays = _from_version_1(header, arrays)
-    if header["agent"] != kind.name:
-        raise InputError(f"it holds the agent {header['agent']!r}; this class reads {kind.name!r}")
-    agent = kind(seed=header["seed"], **header["settings"])
-    n_states, n_actions = (int(length) for length in header["shape"])
-    if n_states * n_actions != arrays["pi"].size:
-        raise InputError(f"its tables are not those of {n_states} states, {n_actions} actions")
-    learner = EnvironmentLearner(
-        agent.settings, agent.seed, (n_states, n_actions), str(header["env_id"])
+    require(
+        header["agent"] == kind.name,
+        f"it holds the agent {header['agent']!r}; this class reads {kind.name!r}",
     )
-    learner.offsets = (int(header["offsets"][0]), int(header["offsets"][1]))
-    learner.progression = Progression(**header["progression"])
+    agent = kind(seed=header["seed"], **header["settings"])
+    (n_states, n_actions), (first_state, first_action) = header["shape"], header["offsets"]
+    require(
+        n_states * n_actions == arrays["pi"].size,
+        f"its tables are not those of {n_states} states, {n_actions} actions",
+    )
+    agent._learner = EnvironmentLearner(
+        agent.settings,
+        agent.seed,
+        str(header["env_id"]),
+        (int(n_states), int(n_actions)),
+        (int(first_state), int(first_action)),
+    )
+    agent._learner.progression = Progression(**header["progression"])
     for total, length, hyde in arrays.pop("episodes"):
         agent.episodes.add(float(total), int(length), int(hyde))
-    restore(learner, arrays)
-    agent._learner = learner
+    _restore(agent._learner, arrays)
     return agent
 
 
 def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
     shape, clock, sums = arrays["pi"].shape, arrays.pop("clock"), arrays.pop("sums")
-    position = np.zeros(1, dtype=POSITION)
-    for name, value in zip((*CLOCK, "hyde_trajectories"), clock[:8], strict=True):
-        position[name] = value * shape[1] if name == "row" else value
-    position["factor"], position["factor_sum"] = sums
+    # The position was an array of integers, in the order of the fields of now, and two floats; the
+    # state was a number instead of its row.
+    clock[3] *= shape[1]
+    position = np.array([(*clock[:8], 0, *sums)], dtype=POSITION)
     settings = dict(header["settings"])
-    new = {"agent": NAMES_1.get(header["agent"]), "seed": settings.pop("seed"), "shape": shape}
-    flat = {name: arrays[name].ravel() for name in TABLES}
     return (
-        {**header, **new, "settings": settings},
-        {**arrays, **flat, "position": position, "episodes": np.zeros((0, 3))},
+        {
+            **header,
+            "agent": NAMES_1.get(header["agent"]),
+            "seed": settings.pop("seed"),
+            "shape": shape,
+            "settings": settings,
+        },
+        {
+            **arrays,
+            **{name: arrays[name].ravel() for name in TABLES},
+            "position": position,
+            "episodes": np.zeros((0, 3)),
+        },
     )
 
 
@@ -145,58 +148,55 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
     state, settings = learner.state, learner.settings
     sizes = [min(size, state.log.shape[1]) for size in state.sizes]
     used = len(learner.edges.r) if settings.capacity is not None else state.steps
-    used = used if settings.uses_replay else 0
-    named: Arrays = {name: getattr(state.tables, name) for name in TABLES}
-    named |= {"words": state.words, "known": learner.known}
-    named |= {"position": state.position.view(np.ndarray).view(POSITION)}
-    named |= {"log_jekyll": state.log[0, : sizes[0]], "log_hyde": state.log[1, : sizes[1]]}
-    named |= {f"edge_{name}": getattr(learner.edges, name)[:used] for name in EDGE_FIELDS}
-    return {name: array.copy() for name, array in named.items()}
+    views = _views(learner, sizes, used if settings.uses_replay else 0)
+    return {name: view.copy() for name, view in views.items()}
 
 
-def restore(learner: EnvironmentLearner, arrays: Arrays) -> None:
-    """Take over arrays that `arrays_of` gave, after checking that they fit such an agent."""
+def _views(learner: EnvironmentLearner, sizes: list[int], used: int) -> Arrays:
+    # The arrays themselves, with so many entries of the two logs and so many edges.
     state = learner.state
-    for name, array in arrays_of(learner).items():
-        given = arrays.get(name)
-        fits = given is not None and given.dtype == array.dtype and given.ndim == array.ndim
-        fixed = not name.startswith(("log_", "edge_"))
-        if given is None or not fits or (fixed and given.shape != array.shape):
-            raise InputError(f"its array {name!r} is missing or of another kind")
-    for name in TABLES:
-        getattr(state.tables, name)[:] = arrays[name]
-    state.position[:] = arrays["position"]
-    state.words[:], learner.known[:] = arrays["words"], arrays["known"]
-    logs = arrays["log_jekyll"], arrays["log_hyde"]
-    state.log = np.zeros((2, max(map(len, logs))), dtype=np.uint32)
-    for row, log in enumerate(logs):
-        state.log[row, : len(log)] = log
-    learner.edges = new_edges(len(arrays["edge_row"]))
-    for name in EDGE_FIELDS:
-        getattr(learner.edges, name)[:] = arrays[f"edge_{name}"]
-    _check_consistency(learner, [len(log) for log in logs])
+    return {
+        **{name: getattr(state.tables, name) for name in TABLES},
+        "words": state.words,
+        "known": learner.known,
+        "position": state.position.view(np.ndarray).view(POSITION),
+        "log_jekyll": state.log[0, : sizes[0]],
+        "log_hyde": state.log[1, : sizes[1]],
+        **{f"edge_{name}": getattr(learner.edges, name)[:used] for name in EDGE_FIELDS},
+    }
+
+
+def _restore(learner: EnvironmentLearner, arrays: Arrays) -> None:
+    # Take over arrays that `arrays_of` gave, after checking that they fit such an agent.
+    *sizes, used = (len(arrays.get(name, ())) for name in ("log_jekyll", "log_hyde", "edge_row"))
+    learner.state.log = np.zeros((2, max(sizes)), dtype=np.uint32)
+    learner.edges = new_edges(used)
+    for name, view in _views(learner, sizes, used).items():
+        given = arrays.get(name, np.empty(()))
+        require(
+            given.dtype == view.dtype and given.shape == view.shape,
+            f"its array {name!r} is missing or of another kind",
+        )
+        view[:] = given
+    _check_consistency(learner, sizes)
 
 
 def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     # Refuse numbers that the compiled loop would take for addresses.
-    (n_states, n_actions), state, edges = learner.shape, learner.state, learner.edges
-    now, size, settings = state.position[0], n_states * n_actions, learner.settings
+    (_, n_actions), state, edges = learner.shape, learner.state, learner.edges
+    now, pi, settings = state.position[0], state.table("pi"), learner.settings
     counts = [now[name] for name in POSITION.names or () if not name.startswith("factor")]
-    stored = [min(count, settings.capacity or count) for count in state.sizes]
     needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
-    inside = all((place < size).all() for place in (edges.row, edges.pair, edges.next))
+    inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
-    pi = state.tables.pi
     fits = {
-        "position": min(counts) >= 0 and now.row < size and now.row % n_actions == 0,
-        "leader": now.control <= 1 and math.isfinite(now.factor + now.factor_sum),
+        "position": min(counts) >= 0 and now.row < pi.size and now.row % n_actions == 0,
+        "leader": now.control <= 1 and np.isfinite(now.factor + now.factor_sum),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
-        "log": not settings.uses_replay or lengths == stored,
+        "log": not settings.uses_replay
+        or lengths == [min(size, settings.capacity or size) for size in state.sizes],
         "numbers": not state.log.size or state.log.max() < len(edges.r),
-        "policy": np.isfinite(pi).all()
-        and (pi >= 0).all()
-        and (state.table("pi").max(1) > 0).all(),
+        "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }
     for name, fit in fits.items():
-        if not fit:
-            raise InputError(f"its {name} cannot be that of such an agent")
+        require(fit, f"its {name} cannot be that of such an agent")

@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Agent, Episodes, Progress
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import ScheduleLike
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner, predict
+from jekyllhyde.tabular import agent_file
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner, describe, predict
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
 
 
@@ -33,13 +34,14 @@ class TabularAgent(Agent):
             from jekyllhyde.mdp.gym_import import make_environment
 
             self.env = make_environment(env)
-            self._learner = EnvironmentLearner.for_env(self.settings, self.seed, self.env)
+            self._learner = EnvironmentLearner(self.settings, self.seed, *describe(self.env))
 
     def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
         """Learn from so many steps of the environment, going on where the last call stopped."""
         steps = check_count(total_timesteps, "total_timesteps", 0)
-        if self.env is None:
-            raise InputError("the agent has no environment; give one when it is made or loaded")
+        require(
+            self.env is not None, "the agent has no environment; give one when it is made or loaded"
+        )
         self.learner.learn(self.env, steps, self.episodes, progress or (lambda n: None))
         return self
 
@@ -52,16 +54,12 @@ class TabularAgent(Agent):
 
     def save(self, path: str | Path) -> None:
         """Write settings and everything learned to one file (npz and JSON, no pickle)."""
-        from jekyllhyde.tabular.agent_file import save
-
-        save(self, path)
+        agent_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, env: Any = None) -> Self:
         """Read an agent that `save` wrote; learning goes on in `env` exactly where it stopped."""
-        from jekyllhyde.tabular.agent_file import load
-
-        return load(cls, path, env)
+        return agent_file.load(cls, path, env)
 
     @property
     def learner(self) -> EnvironmentLearner:
@@ -82,9 +80,7 @@ class TabularAgent(Agent):
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of all arrays that learning changes."""
-        from jekyllhyde.tabular.agent_file import arrays_of
-
-        return arrays_of(self.learner)
+        return agent_file.arrays_of(self.learner)
 
 
 class TabularJekyllHyde(TabularAgent):

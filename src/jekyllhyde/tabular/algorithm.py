@@ -3,11 +3,11 @@
 The numbers on the right are the lines of Algorithm 3. What can be chosen is a record whose type
 selects the code:
 
-    leader     who acts, and whose transitions are learned from      (`leaders`)
-    actor      the update of Jekyll's policy in a visited state       (`actors`)
-    critic     Jekyll's q                                             (`critics`)
-    explorer   Mr Hyde: his policy, his q and his bonus               (`explorers`)
-    replay     the two buffers, or the transition under way           (`replays`)
+    leader     who acts, and whose transitions are learned from       (`hyde`)
+    actor      the update of Jekyll's policy in a visited state       (`jekyll`)
+    critic     Jekyll's q                                             (`jekyll`)
+    explorer   Mr Hyde: his policy, his q and his bonus               (`hyde`)
+    replay     the two buffers, or the transition under way           (`hyde`)
     world      a known model, or one observed transition              (`known_model`)
 
 Random numbers are drawn in the order of the listing, and only where there is something to choose.
@@ -39,10 +39,10 @@ class Algorithm(NamedTuple):
 
 
 act, is_over, restart, evaluate = map(by_type, ("act", "is_over", "restart", "evaluate"))
-store, draw, prepare = map(by_type, ("store", "draw", "prepare"))
-learn_critic, learn_hyde = map(by_type, ("learn_critic", "learn_hyde"))
+store, draw, prepare, learn_critic, learn_hyde, improve = map(
+    by_type, ("store", "draw", "prepare", "learn_critic", "learn_hyde", "improve")
+)
 off_policiness, choose_leader = map(by_type, ("off_policiness", "choose_leader"))
-improve = by_type("improve")
 
 
 @kernel

@@ -9,28 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.jit import by_type, kernel, phase
+from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.linalg import back_substitute, dot, factor, fill_system
-from jekyllhyde.tabular.actors import sample_action
+from jekyllhyde.mdp.linalg import Sparse, back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
-from jekyllhyde.tabular.random_stream import Words, uniform
-from jekyllhyde.tabular.records import ONE, Index, Place, Run
+from jekyllhyde.tabular.records import (
+    ONE,
+    Index,
+    Place,
+    Run,
+    Tables,
+    Words,
+    sample_action,
+    uniform,
+)
 
 Mask = NDArray[np.bool_]
-Pair = tuple[Place, Place]  # the places of a pair (s, a) and of an edge
-hyde_action = by_type("hyde_action")
-hyde_policy = by_type("hyde_policy")
-
-
-class Model(NamedTuple):
-    """p as CSR rows over pairs (indptr, indices, P), r [S, A], p0 [S] and gamma."""
-
-    indptr: NDArray[np.int32]
-    indices: NDArray[np.int32]
-    P: Floats
-    r: Floats
-    p0: Floats
-    gamma: float
+hyde_action, hyde_policy = map(by_type, ("hyde_action", "hyde_policy"))
 
 
 class Scratch(NamedTuple):
@@ -59,34 +54,11 @@ class Trace(NamedTuple):
     unvisited: Ints
 
 
-def new_trace(at: Ints) -> Trace:
-    """Nothing recorded yet."""
-    curves, counts = np.full((3, len(at)), np.nan), np.zeros((4, len(at)), dtype=np.int64)
-    return Trace(
-        at=at,
-        J_jekyll=curves[0],
-        J_hyde=curves[1],
-        epsilon=curves[2],
-        steps=counts[0],
-        hyde_trajectories=counts[1],
-        least_count=counts[2],
-        unvisited=counts[3],
-    )
-
-
-class Stop(NamedTuple):
-    """A run ends when both returns exceed these."""
-
-    over_global: float
-    over_jekyll: float
-
-
 @phase
-def verdict(stop: Stop, J_jekyll: float, J_hyde: float, epsilon: float, is_last: bool) -> int:
-    """FINISHED after the last evaluation and at the target."""
-    J = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
-    reached = J > stop.over_global and J_jekyll > stop.over_jekyll
-    return FINISHED if is_last or reached else PAUSED
+def choose_action(tables: Tables, explorer: Any, row: Place, control: Any, words: Words) -> Place:
+    """The place of an action of the personality in control."""
+    u = uniform(words)
+    return hyde_action(explorer, tables, row, u) if control else sample_action(tables, row, u)
 
 
 class KnownModel(NamedTuple):
@@ -96,6 +68,8 @@ class KnownModel(NamedTuple):
     start, start_cdf : rows of the start states, and running sums of p0.
     horizon : after how many steps a trajectory is cut.  counts : transitions are counted.
     pi [S, A] : Jekyll's policy, the same memory as tables.pi.
+    P, r [S, A], p0 [S] : the model.
+    over : the run ends when the global return and Jekyll's exceed these.
     """
 
     cdf: Floats
@@ -106,15 +80,16 @@ class KnownModel(NamedTuple):
     horizon: int
     counts: bool
     pi: Floats
-    model: Model
+    P: Sparse
+    r: Floats
+    p0: Floats
     scratch: Scratch
     trace: Trace
-    stop: Stop
+    over: tuple[float, float]
 
-    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> tuple[Place, Place]:
         edges, tables, words, _ = run
-        u = uniform(words)
-        pair = hyde_action(explorer, tables, row, u) if control else sample_action(tables, row, u)
+        pair = choose_action(tables, explorer, row, control, words)
         e = np.uint64(edges.first[pair])
         if edges.first[pair + ONE] > e + ONE:
             e = next_edge(edges.first, self.cdf, pair, uniform(words))
@@ -140,13 +115,12 @@ class KnownModel(NamedTuple):
         trace.least_count[i], trace.unvisited[i] = coverage(tables.n, self.terminal)
         if len(self.scratch.M) == 0:
             return EVALUATE
-        trace.J_jekyll[i] = exact_return(self.model, self.scratch, self.pi)
+        trace.J_jekyll[i] = exact_return(self, self.pi)
         if epsilon > 0.0:
             hyde_policy(explorer, tables, self.scratch.pi)
-            trace.J_hyde[i] = exact_return(self.model, self.scratch, self.scratch.pi)
+            trace.J_hyde[i] = exact_return(self, self.scratch.pi)
         now.next_evaluation += 1
-        is_last = i + 1 == len(trace.at)
-        return verdict(self.stop, trace.J_jekyll[i], trace.J_hyde[i], epsilon, is_last)
+        return verdict(trace, i, self.over)
 
 
 class Observed(NamedTuple):
@@ -155,7 +129,7 @@ class Observed(NamedTuple):
     edge: int
     ended: bool
 
-    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> Pair:
+    def act(self, run: Run, explorer: Any, row: Place, control: np.int64) -> tuple[Place, Place]:
         e = np.uint64(self.edge)
         return np.uint64(run.edges.pair[e]), e
 
@@ -193,17 +167,51 @@ def next_edge(first: Index, cdf: Floats, pair: Place, u: float) -> Place:
 
 
 @kernel
-def exact_return(model: Model, scratch: Scratch, pi: Floats) -> float:
+def exact_return(world: KnownModel, pi: Floats) -> float:
     """J(pi) from one factorization of I - gamma P_pi."""
-    M, inverse, v = scratch.M, scratch.inverse, scratch.v
-    fill_system(M, model.indptr, model.indices, model.P, pi, model.gamma)
+    P, M, inverse, v = world.P, world.scratch.M, world.scratch.inverse, world.scratch.v
+    fill_system(M, P.indptr, P.indices, P.data, pi, P.gamma)
     for s in range(pi.shape[0]):
         v[s] = 0.0
         for a in range(pi.shape[1]):
-            v[s] += pi[s, a] * model.r[s, a]
+            v[s] += pi[s, a] * world.r[s, a]
     factor(M, inverse, v)
     back_substitute(M, inverse, v)
-    return dot(model.p0, v, 0, 0, len(v))
+    return dot(world.p0, v, 0, 0, len(v))
+
+
+@phase
+def verdict(trace: Trace, i: int, over: tuple[float, float]) -> int:
+    """FINISHED after the last evaluation and where both returns are over the target."""
+    epsilon, J_jekyll, J_hyde = trace.epsilon[i], trace.J_jekyll[i], trace.J_hyde[i]
+    J = J_jekyll if epsilon == 0.0 else (1.0 - epsilon) * J_jekyll + epsilon * J_hyde
+    reached = J > over[0] and J_jekyll > over[1]
+    return FINISHED if reached or i + 1 == len(trace.at) else PAUSED
+
+
+@kernel
+def fit_model(world: KnownModel, run: Run, q0: float) -> None:
+    """The MLE critic; pi [S, A] is the same memory as tables.pi."""
+    edges, q, n, pi, scratch = run.edges, run.tables.q, run.tables.n, world.pi, world.scratch
+    model, P, v, gamma = world.P, scratch.P, scratch.v, world.P.gamma
+    n_states, n_actions = pi.shape
+    for s in range(n_states):
+        v[s] = 0.0
+        for a in range(n_actions):
+            pair = s * n_actions + a
+            begin, end = model.indptr[pair], model.indptr[pair + 1]
+            q[pair] = 0.0 if n[pair] > 0 else q0
+            for e in range(begin, end):
+                P[e] = edges.seen[e] / n[pair] if n[pair] > 0 else 0.0
+                q[pair] += P[e] * edges.r[e]
+            if end > begin:
+                v[s] += pi[s, a] * q[pair]
+    fill_system(scratch.M, model.indptr, model.indices, P, pi, gamma)
+    factor(scratch.M, scratch.inverse, v)
+    back_substitute(scratch.M, scratch.inverse, v)
+    for pair in range(n_states * n_actions):
+        for e in range(model.indptr[pair], model.indptr[pair + 1]):
+            q[pair] += gamma * P[e] * v[np.uint64(model.indices[e])]
 
 
 @kernel
@@ -222,19 +230,15 @@ def coverage(n: Ints, terminal: Mask) -> tuple[np.int64, int]:
 
 
 def known_model(
-    mdp: FiniteMDP,
-    pi: Floats,
-    horizon: int,
-    counts: bool,
-    trace: Trace,
-    scratch: Scratch,
-    stop: Stop,
+    mdp: FiniteMDP, pi: Floats, horizon: int, counts: bool, at: Ints, over: tuple[float, float]
 ) -> KnownModel:
     """A known MDP as a world; the last edge of a row and the last start get the rounding."""
     start = np.flatnonzero(mdp.p0 > 0)
     cdf, start_cdf = mdp.P.data.copy(), mdp.p0[start]
     cumulate(mdp.P.indptr, cdf)
     cumulate(np.array([0, len(start)], dtype=np.int32), start_cdf)
+    is_small = mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0
+    S, A, E = (mdp.n_states, mdp.n_actions, mdp.P.nnz) if is_small else (0, 0, 0)
     return KnownModel(
         cdf=cdf,
         ends=mdp.is_terminal[mdp.P.indices],
@@ -244,10 +248,12 @@ def known_model(
         horizon=horizon,
         counts=counts,
         pi=pi,
-        model=Model(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.r, mdp.p0, mdp.gamma),
-        scratch=scratch,
-        trace=trace,
-        stop=stop,
+        P=Sparse(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.gamma),
+        r=mdp.r,
+        p0=mdp.p0,
+        scratch=Scratch(*map(np.empty, (S * S, S, S, (S, A), E))),
+        trace=Trace(at, *np.full((3, len(at)), np.nan), *np.zeros((4, len(at)), dtype=np.int64)),
+        over=over,
     )
 
 

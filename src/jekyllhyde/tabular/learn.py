@@ -8,44 +8,30 @@ tenth of a second, between which it can be interrupted; kernels release the inte
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.agent import Progress
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
-from jekyllhyde.tabular.known_model import (
-    KnownModel,
-    Scratch,
-    Stop,
-    Trace,
-    hyde_policy,
-    known_model,
-    new_trace,
-    verdict,
-)
+from jekyllhyde.tabular.known_model import KnownModel, Trace, hyde_policy, known_model, verdict
 from jekyllhyde.tabular.learn_run import CRITERIA, LearnRun
-from jekyllhyde.tabular.records import edges_of
-from jekyllhyde.tabular.run_state import (
-    CHUNK,
-    RunState,
-    algorithm,
-    counts_edges,
-    first_chunk,
-    initial_state,
-)
+from jekyllhyde.tabular.records import Run, edges_of
+from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_state
 from jekyllhyde.tabular.settings import TabularSettings
 
-Progress = Callable[[int], None]
 EVALUATIONS = 1000
-PUBLISHED_HORIZON = 100
+NEVER = 1 << 62
+HORIZONS = {"published": 100, "paper": NEVER}  # steps after which a trajectory is cut
 SHORT, LONG = 0.05, 0.2  # seconds between which a chunk should last
+WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
 
 def learn(
@@ -80,8 +66,7 @@ def learn(
     progress : called with the number of trajectories made since the last call.
     """
     mdps = [mdp] if isinstance(mdp, FiniteMDP) else list(mdp)
-    if not mdps:
-        raise InputError("mdp is an empty list; give at least one MDP")
+    require(mdps, "mdp is an empty list; give at least one MDP")
     runs = check_count(runs, "runs", 1)
     settings, stop = agent.settings, threading.Event()
 
@@ -95,12 +80,14 @@ def learn(
         settings=settings,
         trajectories=check_count(trajectories, "trajectories", 1),
         seed=check_count(seed, "seed", 0),
-        horizon=_horizon(horizon, settings, mdps),
+        horizon=check_count(
+            HORIZONS[settings.convention] if horizon is None else horizon, "horizon", 1
+        ),
         target=target,
         target_on=check_choice(target_on, "target_on", CRITERIA),
         progress=report,
     )
-    _check_target(target, settings, mdps)
+    _check_problems(job, mdps)
     workers = count_threads(threads)
     numbers = itertools.count(check_count(first, "first", 0))
     tasks = [(problem, next(numbers)) for problem in mdps for _ in range(runs)]
@@ -122,18 +109,26 @@ class _Job:
     progress: Progress
 
 
-Outcome = tuple[Trace, RunState, str]
-
-
-def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
+def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     # One run: its trace, its final state, and the reason of a failure ("" if there was none).
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
     choices = algorithm(settings, state, mdp.gamma, 1, True)
-    run, world = state.on(edges_of(mdp)), _world(job, mdp, state, counts_edges(choices))
+    run = Run(edges_of(mdp), state.tables, state.words, state.position)
+    world = known_model(
+        mdp,
+        pi=state.table("pi"),
+        horizon=job.horizon,
+        counts=settings.uses_model
+        or (settings.uses_replay and settings.option("successor") == "model"),
+        at=evaluation_times(job.trajectories),
+        over=_bounds(job, mdp),
+    )
     state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
-    done, reason, budget = 0, PAUSED, first_chunk(settings, mdp.n_states, mdp.n_actions)
+    solution = mdp.n_states**3 // settings.mle_every if settings.uses_model else 0
+    budget = max(1, min(CHUNK, WORK // (settings.batch * mdp.n_actions * 10 + solution)))
+    done, reason = 0, PAUSED
     while reason in (PAUSED, EVALUATE):
         if state.make_room(settings, budget) or settings.has_callables:
             choices = algorithm(settings, state, mdp.gamma, budget, True)
@@ -152,149 +147,118 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> Outcome:
     return world.trace, state, failure if reason == DIVERGED else ""
 
 
+def _bounds(job: _Job, mdp: FiniteMDP) -> tuple[float, float]:
+    # What the global return and Jekyll's must exceed to end a run; one that nobody asks for does.
+    if job.target is None:
+        return np.inf, np.inf
+    bound = mdp.J_low + job.target * (mdp.J_star - mdp.J_low)
+    return (
+        bound if job.target_on != "jekyll" else -np.inf,
+        bound if job.target_on != "global" else -np.inf,
+    )
+
+
 def _evaluate_outside(
     mdp: FiniteMDP, world: KnownModel, explorer: Any, state: RunState, guesses: dict[str, Floats]
 ) -> int:
     # On large MDPs: the sparse solvers, each started from the last evaluation's values.
-    i, trace = int(state.position.next_evaluation[0]), world.trace
-    evaluation = mdp.evaluate(world.pi, guess=guesses.get("jekyll"))
-    guesses["jekyll"], trace.J_jekyll[i] = evaluation.v, evaluation.J
+    i, trace, policies = int(state.position.next_evaluation[0]), world.trace, {"jekyll": world.pi}
     if trace.epsilon[i] > 0.0:
-        pi = np.empty_like(world.pi)
-        hyde_policy(explorer, state.tables, pi)
-        evaluation = mdp.evaluate(pi, guess=guesses.get("hyde"))
-        guesses["hyde"], trace.J_hyde[i] = evaluation.v, evaluation.J
+        policies["hyde"] = np.empty_like(world.pi)
+        hyde_policy(explorer, state.tables, policies["hyde"])
+    for name, pi in policies.items():
+        evaluation = mdp.evaluate(pi, guess=guesses.get(name))
+        guesses[name], getattr(trace, f"J_{name}")[i] = evaluation.v, evaluation.J
     state.position.next_evaluation += 1
-    is_last = i + 1 == len(trace.at)
-    return verdict(world.stop, trace.J_jekyll[i], trace.J_hyde[i], trace.epsilon[i], is_last)
+    return verdict(trace, i, world.over)
 
 
 def evaluation_times(trajectories: int) -> Ints:
     """1, 1 + c, 1 + 2c, ... with c = trajectories/1000 (at least 1), and the end."""
-    cadence = max(1, trajectories // EVALUATIONS)
-    return np.unique(np.append(np.arange(1, trajectories + 1, cadence), trajectories))
+    times = np.arange(1, trajectories + 1, max(1, trajectories // EVALUATIONS))
+    return np.unique(np.append(times, trajectories))
 
 
-def _world(job: _Job, mdp: FiniteMDP, state: RunState, counts: bool) -> KnownModel:
-    is_small = mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0
-    S, A = (mdp.n_states, mdp.n_actions) if is_small else (0, 0)
-    scratch = Scratch(
-        M=np.empty(S * S),
-        inverse=np.empty(S),
-        v=np.empty(S),
-        pi=np.empty((S, A)),
-        P=np.empty(mdp.P.nnz if S else 0),
+def _check_problems(job: _Job, mdps: list[FiniteMDP]) -> None:
+    require(
+        job.target is None or np.isfinite(job.target),
+        f"target is {job.target}; it must be a normalized return, usually in (0, 1)",
     )
-    stops = dict.fromkeys(CRITERIA[1:], -np.inf if job.target is not None else np.inf)
-    if job.target is not None:
-        J_stop = mdp.J_low + job.target * (mdp.J_star - mdp.J_low)
-        asked = CRITERIA[1:] if job.target_on == "both" else (job.target_on,)
-        stops |= dict.fromkeys(asked, J_stop)
-    return known_model(
-        mdp,
-        pi=state.table("pi"),
-        horizon=job.horizon,
-        counts=counts,
-        trace=new_trace(evaluation_times(job.trajectories)),
-        scratch=scratch,
-        stop=Stop(over_global=stops["global"], over_jekyll=stops["jekyll"]),
-    )
-
-
-def _horizon(horizon: int | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> int:
-    # The cut; one that is never reached where there is none.
-    if horizon is not None:
-        return check_count(horizon, "horizon", 1)
-    if settings.convention == "published":
-        return PUBLISHED_HORIZON
     for mdp in mdps:
-        if not mdp.is_terminal.any():
-            raise InputError(
-                f"{mdp.name} has no terminal state, so its trajectories never end; give a horizon"
-            )
-    return 1 << 62
-
-
-def _check_target(target: float | None, settings: TabularSettings, mdps: list[FiniteMDP]) -> None:
-    if target is not None and not np.isfinite(target):
-        raise InputError(f"target is {target}; it must be a normalized return, usually in (0, 1)")
-    for mdp in mdps:
-        if settings.uses_model and (mdp.n_states > DENSE_LIMIT or mdp.gamma == 1.0):
-            raise InputError(
-                f"critic is 'mle', but {mdp.name} has {mdp.n_states} states and gamma = "
-                f"{mdp.gamma:g}; it takes at most {DENSE_LIMIT} states and gamma below 1"
-            )
+        require(
+            job.horizon < NEVER or mdp.is_terminal.any(),
+            f"{mdp.name} has no terminal state, so its trajectories never end; give a horizon",
+        )
+        require(
+            not job.settings.uses_model or (mdp.n_states <= DENSE_LIMIT and mdp.gamma < 1.0),
+            f"critic is 'mle', but {mdp.name} has {mdp.n_states} states and gamma = "
+            f"{mdp.gamma:g}; it takes at most {DENSE_LIMIT} states and gamma below 1",
+        )
         # once here rather than in every thread; refuses where the normalized return is undefined
         mdp.normalize(0.0)
 
 
-def memory_per_run(
-    mdp: FiniteMDP, settings: TabularSettings, trajectories: int, horizon: int
-) -> float:
-    """Bytes that one run takes at most: tables, edges, evaluation, and a full replay log."""
-    tables = 8.0 * 5 * mdp.n_states * mdp.n_actions
-    edges = 36.0 * mdp.P.nnz + 4.0 * mdp.n_states * mdp.n_actions
-    is_small = mdp.n_states <= DENSE_LIMIT
-    evaluation = 8.0 * mdp.n_states * (mdp.n_states if is_small else 40)
-    transitions = 0.0
-    if settings.uses_replay:
-        transitions = min(float(trajectories) * horizon, 2.0 * (settings.capacity or np.inf))
-    return tables + edges + evaluation + 4.0 * max(transitions, CHUNK)
+def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
+    # Bytes that one run takes at most: tables, edges, evaluation, and a full replay log.
+    S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
+    evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
+    steps = float(job.trajectories) * min(job.horizon, 10_000)
+    kept = min(steps, 2.0 * (job.settings.capacity or np.inf)) if job.settings.uses_replay else 0.0
+    return tables + edges + evaluation + 4.0 * max(kept, CHUNK)
 
 
 def _check_memory(
     job: _Job, mdps: list[FiniteMDP], workers: int, tasks: int, memory: float | None
 ) -> None:
     # Refuse what cannot fit: `workers` runs at once, and the results of all.
-    horizon = min(job.horizon, 10_000)
-    largest = max(memory_per_run(mdp, job.settings, job.trajectories, horizon) for mdp in mdps)
-    tables = max(16.0 * mdp.n_states * mdp.n_actions for mdp in mdps)
+    largest = max(_memory_per_run(job, mdp) for mdp in mdps)
+    tables = max(16.0 * mdp.r.size for mdp in mdps)
     curves = 12 * 8.0 * len(evaluation_times(job.trajectories))
     needed = workers * largest + tasks * (tables + curves)
     available = machine_memory() if memory is None else memory
-    if needed > available:
-        raise InputError(
-            f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
-            f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
-            "are; give fewer threads, runs or trajectories, or a replay capacity"
-        )
+    require(
+        needed <= available,
+        f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
+        f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
+        "are; give fewer threads, runs or trajectories, or a replay capacity",
+    )
 
 
-def _collect(job: _Job, mdps: list[FiniteMDP], outcomes: list[Outcome]) -> LearnRun:
-    traces = [trace for trace, _, _ in outcomes]
-    J_jekyll = np.array([trace.J_jekyll for trace in traces])
-    J_hyde = np.array([trace.J_hyde for trace in traces])
-    epsilon = np.array([trace.epsilon for trace in traces])
-    J = np.where(epsilon > 0.0, (1.0 - epsilon) * J_jekyll + epsilon * J_hyde, J_jekyll)
+def _collect(
+    job: _Job, mdps: list[FiniteMDP], outcomes: list[tuple[Trace, RunState, str]]
+) -> LearnRun:
+    # Every entry of `runs` is a matrix, a row per run.
+    runs = Trace(*map(np.array, zip(*(trace for trace, _, _ in outcomes), strict=True)))
+    mixture = (1.0 - runs.epsilon) * runs.J_jekyll + runs.epsilon * runs.J_hyde
+    J = np.where(runs.epsilon > 0.0, mixture, runs.J_jekyll)
     J_norm, J_norm_jekyll = (
         np.array([mdp.normalize(row) for mdp, row in zip(mdps, rows, strict=True)])
-        for rows in (J, J_jekyll)
+        for rows in (J, runs.J_jekyll)
     )
     names = {mdp.name for mdp in mdps}
-    settings = {
-        "agent": job.settings.agent,
-        **job.settings.resolved(),
-        "mdp": names.pop() if len(names) == 1 else f"{len(names)} MDPs",
-        "trajectories": job.trajectories,
-        "runs": len(mdps),
-        "seed": job.seed,
-        "horizon": job.horizon,
-        "target": job.target,
-    }
     return LearnRun(
-        trajectories=traces[0].at,
+        trajectories=runs.at[0],
         J=J,
-        J_jekyll=J_jekyll,
+        J_jekyll=runs.J_jekyll,
         J_norm=J_norm,
         J_norm_jekyll=J_norm_jekyll,
-        epsilon=epsilon,
-        steps=np.array([trace.steps for trace in traces]),
-        hyde_trajectories=np.array([trace.hyde_trajectories for trace in traces]),
-        least_count=np.array([trace.least_count for trace in traces]),
-        unvisited=np.array([trace.unvisited for trace in traces]),
+        epsilon=runs.epsilon,
+        steps=runs.steps,
+        hyde_trajectories=runs.hyde_trajectories,
+        least_count=runs.least_count,
+        unvisited=runs.unvisited,
         q=[state.table("q") for _, state, _ in outcomes],
         pi=[state.table("pi") for _, state, _ in outcomes],
         failures={i: failure for i, (_, _, failure) in enumerate(outcomes) if failure},
         target=job.target,
-        settings=settings,
+        settings={
+            "agent": job.settings.agent,
+            **job.settings.resolved(),
+            "mdp": names.pop() if len(names) == 1 else f"{len(names)} MDPs",
+            "trajectories": job.trajectories,
+            "runs": len(mdps),
+            "seed": job.seed,
+            "horizon": job.horizon,
+            "target": job.target,
+        },
     )

@@ -82,22 +82,21 @@ class LearnRun:
     def time_to(self, target: float, which: str = "both") -> Ints:
         """[R], the first evaluated number of trajectories above `target`; their number if never."""
         reached = self.reached(target, which)
-        times = self.trajectories[reached.argmax(axis=1)]
-        return np.where(reached.any(axis=1), times, self.trajectories[-1])
+        first = np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
+        return self.trajectories[first]
 
     def summary(self, target: float, which: str = "both") -> Interval:
         """The time to `target` over the runs."""
         times = self.time_to(target, which).astype(np.float64)
-        mean, low, high = (float(number) for number in summarize(times, "mean"))
-        censored = float(self.censored(target, which).mean())
-        return Interval(mean, low, high, float(np.median(times)), censored)
+        interval, censored = summarize(times, "mean"), self.censored(target, which)
+        return Interval(*map(float, (*interval, np.median(times), censored.mean())))
 
     def known(self, which: str = "global") -> Floats:
         """Normalized returns [R, E] in which a run that has stopped keeps its last value."""
         check_choice(which, "which", CRITERIA[1:])
         values = self.J_norm if which == "global" else self.J_norm_jekyll
-        columns = np.arange(values.shape[1])
-        last = np.maximum.accumulate(np.where(np.isnan(values), 0, columns), axis=1)
+        known = np.where(np.isnan(values), 0, np.arange(values.shape[1]))
+        last = np.maximum.accumulate(known, axis=1)
         return np.asarray(np.take_along_axis(values, last, axis=1))
 
     def curve(self, which: str = "global") -> tuple[Floats, Floats, Floats]:

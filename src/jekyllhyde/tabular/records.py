@@ -6,6 +6,9 @@ termination and truncation are told apart here and nowhere else.
 
 Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row = s A, width = A.
 Such places are unsigned, so that the compiler need not think of negative ones.
+
+The random stream of a run is xoshiro256++ on four words of state, seeded from (seed, run) and
+nothing else: it does not know threads, order or time, and saving the words makes resuming exact.
 """
 
 import math
@@ -20,8 +23,9 @@ from jekyllhyde.schedule import Schedule
 
 Index = NDArray[np.uint32]
 Place = np.uint64
+Words = NDArray[np.uint64]
 ONE = np.uint64(1)
-EMPTY = np.empty(0)
+U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))
 
 
 class Edges(NamedTuple):
@@ -45,17 +49,8 @@ EDGE_FIELDS = ("row", "pair", "next", "r", "discount")  # what is kept of observ
 
 def new_edges(room: int) -> Edges:
     """Room for so many observed transitions."""
-    places = np.zeros((3, room), dtype=np.uint32)
-    numbers = np.zeros((2, room))
-    return Edges(
-        row=places[0],
-        pair=places[1],
-        next=places[2],
-        r=numbers[0],
-        discount=numbers[1],
-        first=np.zeros(0, dtype=np.uint32),
-        seen=np.zeros(0, dtype=np.int64),
-    )
+    places, numbers = np.zeros((3, room), dtype=np.uint32), np.zeros((2, room))
+    return Edges._make((*places, *numbers, np.zeros(0, np.uint32), np.zeros(0, np.int64)))
 
 
 class Transition(NamedTuple):
@@ -71,8 +66,13 @@ class Transition(NamedTuple):
 @phase
 def transition(edges: Edges, e: Place) -> Transition:
     """Edge number e."""
-    places = np.uint64(edges.row[e]), np.uint64(edges.pair[e]), np.uint64(edges.next[e])
-    return Transition(places[0], places[1], places[2], edges.r[e], edges.discount[e])
+    return Transition(
+        row=np.uint64(edges.row[e]),
+        pair=np.uint64(edges.pair[e]),
+        next=np.uint64(edges.next[e]),
+        r=edges.r[e],
+        discount=edges.discount[e],
+    )
 
 
 class Tables(NamedTuple):
@@ -98,14 +98,6 @@ POSITION = np.dtype(
     + [(name, np.int64) for name in ("size_jekyll", "size_hyde", "hyde_trajectories")]
     + [("next_evaluation", np.int64), ("factor", np.float64), ("factor_sum", np.float64)]
 )
-Position = np.recarray  # [1] of POSITION
-
-
-def start_position() -> Position[tuple[int], np.dtype[np.record]]:
-    """Before the first step."""
-    position = np.zeros(1, dtype=POSITION).view(np.recarray)
-    position.factor = 1.0
-    return position
 
 
 class Run(NamedTuple):
@@ -113,8 +105,29 @@ class Run(NamedTuple):
 
     edges: Edges
     tables: Tables
-    words: NDArray[np.uint64]
+    words: Words
     position: Any
+
+
+def stream(seed: int, run: int) -> Words:
+    """The state [4] from which run number `run` starts."""
+    return np.asarray(np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), np.uint64)
+
+
+@phase
+def uniform(words: Words) -> float:
+    """The next number of the stream, uniform in [0, 1)."""
+    x, y, z, w = words[0], words[1], words[2], words[3]
+    mixed = x + w
+    bits = ((mixed << U23) | (mixed >> U41)) + x
+    shifted = y << U17
+    z ^= x
+    w ^= y
+    words[1] = y ^ z
+    words[0] = x ^ w
+    words[2] = z ^ shifted
+    words[3] = (w << U45) | (w >> U19)
+    return np.float64(bits >> U11) * 2.0**-53
 
 
 class Rate(NamedTuple):
@@ -129,7 +142,7 @@ class Rate(NamedTuple):
 def rate_of(schedule: Schedule, done: int, steps: int) -> Rate:
     """A schedule for the `steps` environment steps after the first `done`."""
     if schedule.function is None:
-        return Rate(float(schedule.c), float(schedule.alpha), EMPTY, 0)
+        return Rate(float(schedule.c), float(schedule.alpha), np.empty(0), 0)
     return Rate(math.nan, math.nan, schedule.values(done + 1, steps), done + 1)
 
 
@@ -193,10 +206,27 @@ def greedy_value(q: Floats, row: Place, width: Place) -> float:
     return best
 
 
+@phase
+def sample_action(tables: Tables, row: Place, u: float) -> Place:
+    """The place of an action drawn from pi(.|s) by a uniform u: the first whose sum exceeds u.
+
+    A loop that stops early lets the processor guess the action before it is computed, which is
+    worth half of the time where the policy is nearly deterministic. Where rounding leaves no such
+    action, the last one of positive probability is taken.
+    """
+    pi = tables.pi
+    chosen, last, rest = row, row + tables.width - ONE, u - pi[row]
+    while rest >= 0.0 and chosen < last:
+        chosen += ONE
+        rest -= pi[chosen]
+    while pi[chosen] == 0.0:
+        chosen -= ONE
+    return chosen
+
+
 def edges_of(mdp: FiniteMDP) -> Edges:
     """The edges of a known MDP, one per stored entry of P."""
-    pairs = np.arange(mdp.n_states * mdp.n_actions, dtype=np.uint32)
-    pair = np.repeat(pairs, np.diff(mdp.P.indptr))
+    pair = np.repeat(np.arange(mdp.r.size, dtype=np.uint32), np.diff(mdp.P.indptr))
     return Edges(
         row=pair - pair % np.uint32(mdp.n_actions),
         pair=pair,

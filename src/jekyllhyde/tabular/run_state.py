@@ -6,43 +6,43 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.mdp.finite import Floats
-from jekyllhyde.tabular.actors import ACTORS, Direct, RegularizedSoftmax, RowRule, Sampled, Softmax
 from jekyllhyde.tabular.algorithm import Algorithm
-from jekyllhyde.tabular.bonuses import Count
-from jekyllhyde.tabular.critics import (
+from jekyllhyde.tabular.hyde import (
+    Count,
+    JekyllAndHyde,
+    Nobody,
+    OptimisticQ,
+    TwoLogs,
+    UnderWay,
+)
+from jekyllhyde.tabular.jekyll import (
+    ACTORS,
     CRITICS,
     Curious,
     Current,
+    Direct,
+    ExpectedSarsa,
     Mle,
     Plain,
+    RegularizedSoftmax,
+    RowRule,
+    Sampled,
+    Softmax,
     TemporalDifference,
-    UnderWayDifference,
 )
-from jekyllhyde.tabular.explorers import Nobody, OptimisticQ
-from jekyllhyde.tabular.leaders import JekyllAlone, JekyllAndHyde
-from jekyllhyde.tabular.random_stream import Words, stream
 from jekyllhyde.tabular.records import (
-    EMPTY,
-    Edges,
+    POSITION,
     Index,
-    Position,
-    Run,
     StepSize,
     Tables,
+    Words,
     rate_of,
-    start_position,
+    stream,
 )
-from jekyllhyde.tabular.replays import TwoLogs, UnderWay
-from jekyllhyde.tabular.settings import (
-    NORMALIZATIONS,
-    JekyllHydeSettings,
-    OnPolicySettings,
-    TabularSettings,
-)
+from jekyllhyde.tabular.settings import NORMALIZATIONS, JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 UNBOUNDED = 1 << 62
-WORK = 10**8  # operations of the first chunk, about; after it chunks are cut by the clock
 
 
 @dataclass
@@ -51,17 +51,12 @@ class RunState:
 
     tables: Tables
     words: Words
-    position: Position[Any, Any]
+    position: np.recarray[Any, Any]
     log: Index
 
     def table(self, name: str) -> Floats:
         """One of the tables as [S, A], the same memory."""
-        array: Floats = getattr(self.tables, name)
-        return array.reshape(-1, int(self.tables.width))
-
-    def on(self, edges: Edges) -> Run:
-        """What the compiled loop works on."""
-        return Run(edges, self.tables, self.words, self.position)
+        return np.reshape(getattr(self.tables, name), (-1, int(self.tables.width)))
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -78,13 +73,11 @@ class RunState:
         capacity = settings.capacity or UNBOUNDED
         needed = min(max(self.sizes) + steps, capacity) if settings.uses_replay else 0
         room = self.log.shape[1]
-        if room >= needed:
-            return False
-        log = np.empty((2, min(max(needed, 2 * room), capacity)), dtype=np.uint32)
-        for row, size in enumerate(self.sizes):
-            log[row, : min(size, capacity)] = self.log[row, : min(size, capacity)]
-        self.log = log
-        return True
+        if room < needed:
+            old, self.log = self.log, np.empty((2, min(max(needed, 2 * room), capacity)), np.uint32)
+            for row, size in enumerate(self.sizes):
+                self.log[row, : min(size, capacity)] = old[row, : min(size, capacity)]
+        return room < needed
 
 
 def initial_state(
@@ -93,89 +86,86 @@ def initial_state(
     """A uniform policy, q = q0, Hyde's q = hyde_q0, nothing seen."""
     size = n_states * n_actions
     uniform = np.full(size, 1.0 / n_actions)
-    has_hyde = isinstance(settings, JekyllHydeSettings)
-    tables = Tables(
-        theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
-        pi=uniform,
-        q=np.full(size, float(settings.q0)),
-        q_hyde=np.full(size, float(settings.option("hyde_q0"))) if has_hyde else EMPTY,
-        n=np.zeros(size, dtype=np.int64),
-        work=np.empty(n_actions),
-        width=np.uint64(n_actions),
+    hyde_q0 = settings.option("hyde_q0")
+    position = np.zeros(1, dtype=POSITION).view(np.recarray)
+    position.factor = 1.0
+    return RunState(
+        tables=Tables(
+            theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
+            pi=uniform,
+            q=np.full(size, float(settings.q0)),
+            q_hyde=np.empty(0) if hyde_q0 is None else np.full(size, float(hyde_q0)),
+            n=np.zeros(size, dtype=np.int64),
+            work=np.empty(n_actions),
+            width=np.uint64(n_actions),
+        ),
+        words=stream(seed, run),
+        position=position,
+        log=np.empty((2, 0), dtype=np.uint32),
     )
-    return RunState(tables, stream(seed, run), start_position(), np.empty((2, 0), dtype=np.uint32))
 
 
 def algorithm(
     settings: TabularSettings, state: RunState, gamma: float, steps: int, has_model: bool
 ) -> Algorithm:
     """The records of all choices, for the next `steps` environment steps."""
-    density = gamma if settings.option("density") == "pg" else 1.0
-    normalization = NORMALIZATIONS.index(settings.option("normalization"))
-    leader: Any = JekyllAlone()
+    leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
         schedules: Any = (settings.epsilon, settings.o)
-        rates = [rate_of(schedule, state.steps, steps) for schedule in schedules]
-        leader, explorer = JekyllAndHyde(*rates), settings.explorer()
+        leader = JekyllAndHyde(*(rate_of(each, state.steps, steps) for each in schedules))
+        explorer = settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:
-        from_model = settings.option("successor") == "model" and has_model
-        capacity = settings.capacity or UNBOUNDED
-        replay = TwoLogs(state.log, capacity, settings.when_full == "ring", from_model)
-    critic = _critic(settings)
-    quiet = isinstance(explorer, Nobody) or (
+        replay = TwoLogs(
+            log=state.log,
+            capacity=settings.capacity or UNBOUNDED,
+            ring=settings.when_full == "ring",
+            from_model=settings.option("successor") == "model" and has_model,
+        )
+    is_quiet = isinstance(explorer, Nobody) or (
         isinstance(explorer, OptimisticQ) and isinstance(explorer.bonus, Count)
     )
     return Algorithm(
         leader=leader,
         actor=_actor(settings),
-        critic=critic,
+        critic=_critic(settings),
         explorer=explorer,
         replay=replay,
-        step_size=StepSize(float(settings.eta) / settings.batch, density, normalization),
+        step_size=StepSize(
+            eta=float(settings.eta) / settings.batch,
+            decay=gamma if settings.option("density") == "pg" else 1.0,
+            normalization=NORMALIZATIONS.index(settings.option("normalization")),
+        ),
         batch=settings.batch,
-        counts_log=not quiet or settings.nu > 0.0,
+        counts_log=not is_quiet or settings.nu > 0.0,
     )
-
-
-def counts_edges(algorithm: Algorithm) -> bool:
-    """Whether transitions of a known MDP are counted, for the empirical model."""
-    from_model = isinstance(algorithm.replay, TwoLogs) and algorithm.replay.from_model
-    return from_model or isinstance(algorithm.critic, Mle)
-
-
-def _nu_in_actor(settings: TabularSettings) -> bool:
-    return isinstance(settings, OnPolicySettings) and settings.option("nu_in") == "actor"
 
 
 def _critic(settings: TabularSettings) -> Any:
     rule = CRITICS.make(settings.critic, "critic")
     if isinstance(rule, Mle):
         return Mle(settings.mle_every, float(settings.q0))
-    nu = 0.0 if _nu_in_actor(settings) else float(settings.nu)
-    eta = float(settings.eta_c) / settings.batch
-    learned = TemporalDifference(rule, eta, Curious(nu) if nu > 0.0 else Plain())
-    return UnderWayDifference(learned) if isinstance(rule, Current) else learned
+    is_plain = settings.nu == 0 or settings.option("nu_in") == "actor"
+    is_current = isinstance(rule, Current)
+    learned = TemporalDifference(
+        rule=ExpectedSarsa() if is_current else rule,
+        eta=float(settings.eta_c) / settings.batch,
+        reward=Plain() if is_plain else Curious(float(settings.nu)),
+    )
+    return Current(learned) if is_current else learned
 
 
 def _actor(settings: TabularSettings) -> Any:
     if settings.actor is not None:
         rule = ACTORS.make(settings.actor, "actor")
         return rule if hasattr(rule, "improve") else RowRule(rule)
-    nu = float(settings.nu) if _nu_in_actor(settings) else 0.0
-    lam = float(settings.lam) if isinstance(settings, OnPolicySettings) else 0.0
-    direct = settings.parametrization == "direct"
+    nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
+    lam = float(settings.option("lam") or 0.0)
+    is_direct = settings.parametrization == "direct"
     if settings.option("update") == "sampled":
-        return Sampled(direct, lam, nu)
-    if direct:
+        return Sampled(is_direct, lam, nu)
+    if is_direct:
         return Direct(nu)
-    if lam > 0.0 or nu > 0.0:
-        return RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
-    return Softmax()
-
-
-def first_chunk(settings: TabularSettings, n_states: int, n_actions: int) -> int:
-    """Environment steps that take a tenth of a second or so."""
-    solution = n_states**3 // settings.mle_every if settings.uses_model else 0
-    return max(1, min(CHUNK, WORK // (settings.batch * n_actions * 10 + solution)))
+    regularized = RegularizedSoftmax(lam, settings.option("entropy") == "centred", nu)
+    return regularized if lam > 0.0 or nu > 0.0 else Softmax()

@@ -19,18 +19,18 @@ that the compiled loop reads.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
-from jekyllhyde.tabular.actors import ACTORS
-from jekyllhyde.tabular.bonuses import BONUSES
-from jekyllhyde.tabular.critics import CRITICS, Mle
-from jekyllhyde.tabular.explorers import EXPLORERS
+from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, OptimisticQ
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle
 
 NORMALIZATIONS = ("published", "paper", "none")
-NEW_OPTIONS = {"actor": None}  # options that version 0.1 did not have, at what gives its behaviour
+# Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
+# that the runs that it stored are found by later versions.
+NEW_OPTIONS = {"actor": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,23 +81,36 @@ class TabularSettings:
         "successor": ("model", "stored"),
     }
 
+    # What the numbers must be, beside finite, and in words.
+    numbers: ClassVar[dict[str, tuple[Callable[[float], bool], str]]] = {
+        "eta": (lambda x: x > 0, "a positive number"),
+        "eta_c": (lambda x: x > 0, "a positive number"),
+        "q0": (lambda x: True, "a finite number"),
+        "nu": (lambda x: x >= 0, "a number of at least 0"),
+        "lam": (lambda x: x >= 0, "a number of at least 0"),
+        "gamma": (lambda x: 0 <= x <= 1, "a number in [0, 1]"),
+        "hyde_q0": (lambda x: True, "a finite number"),
+        "hyde_eta": (lambda x: x > 0, "a positive number"),
+    }
+
     def __post_init__(self) -> None:
         for name, allowed in self.choices.items():
             check_choice(self.option(name), name, allowed)
-        for name in ("eta", "eta_c"):
-            self.check_number(name, lambda x: x > 0, "a positive number")
-        self.check_number("q0", lambda x: True, "a finite number")
-        for name in ("nu", "lam"):
-            self.check_number(name, lambda x: x >= 0, "a number of at least 0")
-        self.check_number("gamma", lambda x: 0 <= x <= 1, "a number in [0, 1]")
+        for name, (holds, words) in self.numbers.items():
+            value = getattr(self, name, None)
+            is_number = isinstance(value, (int, float)) and math.isfinite(value)
+            require(
+                value is None or (is_number and holds(value)),
+                f"{name} is {value!r}; it must be {words}",
+            )
         for name in ("batch", "mle_every"):
             check_count(getattr(self, name), name, 1)
         if self.capacity is not None:
             check_count(self.capacity, "capacity", 1)
-        if self.capacity is not None and self.successor == "model":
-            raise InputError(
+            require(
+                self.successor != "model",
                 "successor is 'model', but a bounded buffer forgets; "
-                "give successor='stored' or no capacity"
+                "give successor='stored' or no capacity",
             )
         CRITICS.make(self.critic, "critic")
         if self.actor is not None:
@@ -112,33 +125,24 @@ class TabularSettings:
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value in force, in the words of the command line."""
-        values = {field.name: self.option(field.name) for field in fields(self)}
-        spelled = {"critic": CRITICS, "bonus": BONUSES, "hyde": EXPLORERS, "actor": ACTORS}
+        values = {name: self.option(name) for name in vars(self)}
+        choices = {"critic": CRITICS, "bonus": BONUSES, "hyde": EXPLORERS, "actor": ACTORS}
         for name, value in values.items():
             if isinstance(value, Schedule):
                 values[name] = str(value)
-            elif name in spelled and value is not None and not isinstance(value, str):
-                values[name] = spelled[name].spell(spelled[name].make(value))
-        new = {name for name, value in NEW_OPTIONS.items() if values[name] == value}
-        return {name: value for name, value in values.items() if name not in new}
-
-    def check_number(self, name: str, allowed: Callable[[float], bool], words: str) -> None:
-        """Refuse a value that is no finite number, or not an `allowed` one."""
-        value = getattr(self, name, None)
-        is_number = isinstance(value, (int, float)) and math.isfinite(value)
-        if value is not None and not (is_number and allowed(value)):
-            raise InputError(f"{name} is {value!r}; it must be {words}")
+            elif name in choices and value is not None and not isinstance(value, str):
+                values[name] = choices[name].spell(choices[name].make(value))
+        return dict(each for each in values.items() if each not in NEW_OPTIONS.items())
 
     @property
     def uses_replay(self) -> bool:
-        """Whether transitions are kept."""
-        return True
+        """Whether transitions are kept: always with Hyde, and without him where it is asked for."""
+        return bool(getattr(self, "replay", True))
 
     @property
     def has_callables(self) -> bool:
         """Whether a schedule is a function of the user's, which is asked for in stretches."""
-        schedules = (getattr(self, field.name) for field in fields(self))
-        return any(isinstance(rate, Schedule) and rate.function for rate in schedules)
+        return any(isinstance(rate, Schedule) and rate.function for rate in vars(self).values())
 
     @property
     def uses_model(self) -> bool:
@@ -189,28 +193,25 @@ class JekyllHydeSettings(TabularSettings):
         object.__setattr__(self, "epsilon", probability(self.epsilon, "epsilon"))
         object.__setattr__(self, "o", probability(self.o, "o"))
         super().__post_init__()
-        self.check_number("hyde_q0", lambda x: True, "a finite number")
-        self.check_number("hyde_eta", lambda x: x > 0, "a positive number")
-        if self.hyde_clip is not None and not self.hyde_clip > -math.inf:
-            raise InputError(
-                f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip"
-            )
+        require(
+            self.hyde_clip is None or self.hyde_clip > -math.inf,
+            f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip",
+        )
         BONUSES.make(self.option("bonus"), "bonus")
         self.explorer()
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
         value = super().option(name)
-        if value is None and name in ("hyde_q0", "hyde_eta"):
-            return self.q0 if name == "hyde_q0" else self.eta_c
-        return value
+        jekylls = {"hyde_q0": self.q0, "hyde_eta": self.eta_c}
+        return jekylls.get(name) if value is None else value
 
     def explorer(self) -> Any:
         """Hyde's record."""
-        if isinstance(self.hyde, str) and self.hyde in EXPLORERS:
-            cls = EXPLORERS[self.hyde]
-            return cls.of(self) if hasattr(cls, "of") else cls()
-        return EXPLORERS.make(self.hyde, "hyde")
+        if EXPLORERS.get(self.hyde) is not OptimisticQ:
+            return EXPLORERS.make(self.hyde, "hyde")
+        eta, clip = self.option("hyde_eta") / self.batch, self.option("hyde_clip")
+        return OptimisticQ(float(eta), float(clip), BONUSES.make(self.option("bonus"), "bonus"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,17 +257,12 @@ class OnPolicySettings(TabularSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.batch > 1 and not self.replay:
-            raise InputError(
-                f"batch is {self.batch}, but without replay there is one transition per step; "
-                "give replay=True"
-            )
-        if self.lam > 0 and self.parametrization == "direct":
-            raise InputError(
-                "lam is given, but the direct parametrization has no entropy term; use 'softmax'"
-            )
-
-    @property
-    def uses_replay(self) -> bool:
-        """Whether transitions are kept."""
-        return self.replay
+        require(
+            self.replay or self.batch == 1,
+            f"batch is {self.batch}, but without replay there is one transition per step; "
+            "give replay=True",
+        )
+        require(
+            self.lam == 0 or self.parametrization == "softmax",
+            "lam is given, but the direct parametrization has no entropy term; use 'softmax'",
+        )

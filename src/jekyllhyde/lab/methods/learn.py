@@ -4,7 +4,6 @@
 
 import hashlib
 from dataclasses import fields
-from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
@@ -62,7 +61,7 @@ def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     return (
         stored("learn", msgspec.structs.asdict(chosen), msgspec.structs.asdict(LearnSettings()))
         | {"agent": record.stored}
-        | stored(record.stored, _resolved(agent), _defaults(record.cls))
+        | {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
         | references.described({k: v for k, v in settings.items() if references.is_reference(v)})
     )
 
@@ -118,16 +117,6 @@ def _tabular(name: str) -> AgentRecord:
         f"{', '.join(record.name for record in known.values())}, or file.py:Name",
     )
     return found
-
-
-def _resolved(agent: Any) -> dict[str, Any]:
-    # Every setting of an agent with the value in force.
-    return {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
-
-
-@lru_cache(maxsize=64)
-def _defaults(cls: Any) -> dict[str, Any]:
-    return _resolved(cls())
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
