@@ -14,9 +14,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import RND, Bonus
 from jekyllhyde.deep.networks import Learner, Network, blend, encode, mean, pick, static
+from jekyllhyde.deep.replay import Replay, Samples, Transition
 
 _zero = partial(jnp.zeros, (), jnp.int32)
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
@@ -42,37 +42,39 @@ class State(eqx.Module):
 
     key: jax.Array
     networks: Any
-    everyone: replay.Replay  # all transitions
+    everyone: Replay  # all transitions
     hyde: Any = None  # Hyde's own replay, where there is a Hyde
     t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
 
 
-def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, State]:
-    """An action drawn with the probabilities that `logits` [A] stand for."""
+def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """An action drawn with the probabilities that `logits` [A] stand for, and the next key."""
     key, draw_key = jax.random.split(state.key)
-    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
+    return jax.random.categorical(draw_key, logits).astype(jnp.int32), key
 
 
 def update_from_replay(
     learn: Callable[..., Any],
     state: State,
     config: Settings,
-    transition: replay.Transition,
+    transition: Transition,
     ended: jax.Array,
     is_ready: Callable[[State], jax.Array],
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
     key, batch_key = jax.random.split(state.key)
-    everyone = replay.add(state.everyone, transition)
-    batch = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
-    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
+    everyone = state.everyone.add(transition)
+    batch = everyone.sample(jax.random.uniform(batch_key, (config.batch,)))
+    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     after = replace(
         state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
     )
-    networks = jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks)
-    return replace(after, networks=networks)
+    return replace(
+        after,
+        networks=jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks),
+    )
 
 
 def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
@@ -96,7 +98,7 @@ class Critic(eqx.Module):
 
 
 def regress(
-    learner: Learner, samples: replay.Samples, goal: jax.Array, rate: Any, config: Settings
+    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
 ) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
@@ -109,7 +111,7 @@ def regress(
 
 
 def learn_critics(
-    critics: tuple[Critic, ...], samples: replay.Samples, goal: jax.Array, config: Settings
+    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
 ) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
@@ -121,7 +123,7 @@ def learn_critics(
 
 def learn_double_dqn(
     critic: Critic,
-    samples: replay.Samples,
+    samples: Samples,
     reward: jax.Array,
     discount: Any,
     eta: Any,
@@ -137,21 +139,16 @@ def learn_double_dqn(
 
 class ActorCritic(eqx.Module):
     """The networks of an actor and its critics, and the fixed table that turns indices into vectors
-    (None where networks have their own).
+    (None where networks have their own). `tables` has the policy pi [S, A], whose greedy action is
+    what is evaluated, and the smallest critic q [S, A] in all `observations`.
     """
 
     features: jax.Array | None
     actor: Learner
     critics: tuple[Critic, ...]
 
-
-def actor_critic_tables(
-    networks: ActorCritic, config: Settings, observations: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """The policy pi [S, A] and the smallest critic q [S, A] in all `observations`; pi's greedy
-    action is what is evaluated.
-    """
-    x = encode(networks.features, observations)
-    return jax.nn.softmax(networks.actor.network(x)), smallest(
-        [critic.online.network(x) for critic in networks.critics]
-    )
+    def tables(self, observations: jax.Array) -> tuple[jax.Array, jax.Array]:
+        x = encode(self.features, observations)
+        return jax.nn.softmax(self.actor.network(x)), smallest(
+            [critic.online.network(x) for critic in self.critics]
+        )

@@ -68,6 +68,9 @@ class Space(eqx.Module):
     """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
     None; states and actions are counted from `first_state` and `first_action`. Where networks train
     their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
+
+    `embed` has the space, told whether networks train embeddings of their own, and the random table
+    [S, 20] that they share otherwise; None where observations are vectors.
     """
 
     n_states: int | None = eqx.field(static=True)
@@ -87,14 +90,10 @@ class Space(eqx.Module):
     def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
         return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
 
-
-def embed(key: jax.Array, space: Space, is_trained: bool) -> tuple[Space, jax.Array | None]:
-    """The space, told whether networks train embeddings of their own, and the random table [S, 20]
-    that they share otherwise; None where observations are vectors.
-    """
-    if is_trained or space.n_states is None:
-        return replace(space, n_embedded=space.n_states), None
-    return space, jax.random.normal(key, (space.n_states, EMBEDDING))
+    def embed(self, key: jax.Array, is_trained: bool) -> tuple[Self, jax.Array | None]:
+        if is_trained or self.n_states is None:
+            return replace(self, n_embedded=self.n_states), None
+        return self, jax.random.normal(key, (self.n_states, EMBEDDING))
 
 
 def encode(features: jax.Array | None, observation: jax.Array) -> jax.Array:

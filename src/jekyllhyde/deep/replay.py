@@ -5,6 +5,8 @@ time-out included. So termination and truncation are told apart in one place, wh
 is made.
 """
 
+from typing import Self
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -25,66 +27,61 @@ class Transition(eqx.Module):
 class Replay(eqx.Module):
     """The last `capacity` transitions: `data` [capacity, ...], where the next one goes, and how
     many there are.
+
+    `empty` makes one for observations like the one given. `add` stores a transition in place of the
+    oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
+    for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
+    draw. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is
+    stored yet.
     """
 
     data: Transition
     position: jax.Array
     size: jax.Array
 
+    @classmethod
+    def empty(cls, capacity: int, observation: jax.Array) -> Self:
+        zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
+        data = jax.tree.map(
+            lambda x: jnp.zeros((capacity, *x.shape), x.dtype),
+            Transition(observation, count, zero, observation, zero),
+        )
+        return cls(data, count, count)
 
-def empty(capacity: int, observation: jax.Array) -> Replay:
-    """A replay for observations like `observation`."""
-    zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
-    example = Transition(observation, count, zero, observation, zero)
-    return Replay(
-        jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example), count, count
-    )
+    def add(self, transition: Transition, keep: jax.Array | bool = True) -> Self:
+        def write(ring: jax.Array, value: jax.Array) -> jax.Array:
+            old = jax.lax.dynamic_index_in_dim(ring, self.position, keepdims=False)
+            return jax.lax.dynamic_update_index_in_dim(
+                ring, jnp.where(keep, value, old), self.position, 0
+            )
 
-
-def add(replay: Replay, transition: Transition, keep: jax.Array | bool = True) -> Replay:
-    """Store `transition` in place of the oldest one; without `keep`, nothing changes (and nothing
-    is copied).
-    """
-
-    def write(ring: jax.Array, value: jax.Array) -> jax.Array:
-        old = jax.lax.dynamic_index_in_dim(ring, replay.position, keepdims=False)
-        return jax.lax.dynamic_update_index_in_dim(
-            ring, jnp.where(keep, value, old), replay.position, 0
+        kept, capacity = jnp.asarray(keep, jnp.int32), len(self.data.reward)
+        return type(self)(
+            jax.tree.map(write, self.data, transition),
+            (self.position + kept) % capacity,
+            jnp.minimum(self.size + kept, capacity),
         )
 
-    kept, capacity = jnp.asarray(keep, jnp.int32), len(replay.data.reward)
-    return Replay(
-        jax.tree.map(write, replay.data, transition),
-        (replay.position + kept) % capacity,
-        jnp.minimum(replay.size + kept, capacity),
-    )
+    def sample(self, uniform: jax.Array) -> tuple[Transition, jax.Array]:
+        index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
+        weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
+        return jax.tree.map(lambda ring: ring[index], self.data), weight
 
-
-def sample(replay: Replay, uniform: jax.Array) -> tuple[Transition, jax.Array]:
-    """A transition for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where
-    there is none to draw.
-    """
-    index = jnp.minimum((uniform * replay.size).astype(jnp.int32), replay.size - 1)
-    weight = jnp.broadcast_to(replay.size > 0, index.shape).astype(jnp.float32)
-    return jax.tree.map(lambda ring: ring[index], replay.data), weight
-
-
-def everything(replay: Replay) -> tuple[Transition, jax.Array]:
-    """All places of the ring, and their weights [capacity]: 0 where nothing is stored yet."""
-    return replay.data, (jnp.arange(len(replay.data.reward)) < replay.size).astype(jnp.float32)
+    def everything(self) -> tuple[Transition, jax.Array]:
+        return self.data, (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
 
 
 class Samples(Transition):
     """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
-    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn.
+    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
+    the observations of a batch by the table `features`, which all networks share.
     """
 
     x: jax.Array
     x_next: jax.Array
     weight: jax.Array
 
-
-def prepare(features: jax.Array | None, batch: Transition, weight: jax.Array) -> Samples:
-    """The batch with its observations encoded by the table `features`, which all networks share."""
-    x, x_next = encode(features, batch.observation), encode(features, batch.following)
-    return Samples(**vars(batch), x=x, x_next=x_next, weight=weight)
+    @classmethod
+    def of(cls, features: jax.Array | None, batch: Transition, weight: jax.Array) -> Self:
+        x, x_next = encode(features, batch.observation), encode(features, batch.following)
+        return cls(**vars(batch), x=x, x_next=x_next, weight=weight)

@@ -2,7 +2,6 @@
 and the way back into an episode that was under way.
 """
 
-import math
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete
 
 from jekyllhyde.deep.networks import Space
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 
 Env = gym.Env[Any, Any]
 
@@ -35,11 +34,11 @@ def read(space: Space, observation: Any) -> np.ndarray:
     if space.n_states is None:
         array = np.asarray(observation, np.float32)
         leading = array.shape[: array.ndim - len(space.shape)]
-        if array.shape[len(leading) :] != space.shape:
-            raise InputError(
-                f"the observation has the shape {array.shape}; it must end in {space.shape}"
-            )
-        return array.reshape(*leading, math.prod(space.shape))
+        require(
+            array.shape == (*leading, *space.shape),
+            f"the observation has the shape {array.shape}; it must end in {space.shape}",
+        )
+        return array.reshape(*leading, space.width)
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
         raise InputError(

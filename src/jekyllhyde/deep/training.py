@@ -15,7 +15,7 @@ from jekyllhyde.agent import Progress
 from jekyllhyde.deep.configurations import configure
 from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, keep_compiled, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.mdp.domains import Domain, find_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.registry import python_name
@@ -127,9 +127,14 @@ def sweep(
     """`train` for each of `settings` (which may differ in numbers such as eta, not in names or
     sizes), in one compiled call.
     """
-    cases = [make_case(env, agent, config, each, horizon=horizon, **domain) for each in settings]
     return Batch(
-        agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device
+        agent,
+        [make_case(env, agent, config, each, horizon=horizon, **domain) for each in settings],
+        seeds=seeds,
+        episodes=episodes,
+        seed=seed,
+        every=every,
+        device=device,
     ).run(progress=progress)
 
 
@@ -151,21 +156,25 @@ def make_case(
     **domain: Any,
 ) -> Case:
     """The case that `train` makes of the same arguments; gamma is the problem's own by default."""
-    if not isinstance(env, FiniteMDP):
+    if isinstance(env, FiniteMDP):
+        require(
+            not domain,
+            f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
+            "domain",
+        )
+        mdp, limit = env, Domain.horizon
+    else:
         record = find_domain(env)
         mdp, limit = record(**domain), record.horizon
-    elif domain:
-        raise InputError(
-            f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
-            "domain"
-        )
-    else:
-        mdp, limit = env, Domain.horizon
-    settings = {"gamma": mdp.gamma, **(hyperparameters or {})}
     return Case(
         mdp,
         check_count(limit if horizon is None else horizon, "horizon", 1),
-        configure(agent, config, level=domain.get("level", 1), **settings),
+        configure(
+            agent,
+            config,
+            level=domain.get("level", 1),
+            **{"gamma": mdp.gamma, **(hyperparameters or {})},
+        ),
     )
 
 
@@ -191,28 +200,24 @@ class Batch:
         self.agent, self.cases, self.device = python_name(agent), list(cases), find_device(device)
         self.seeds, self.every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
         self.n_evaluations = check_count(episodes, "episodes", every) // every
-        if len({jax.tree.structure(case.config) for case in cases}) != 1:
-            raise InputError(
-                "the settings of a sweep differ in a name or a size; they may differ in numbers "
-                "such as eta only"
-            )
+        require(
+            len({jax.tree.structure(case.config) for case in cases}) == 1,
+            "the settings of a sweep differ in a name or a size; they may differ in numbers such "
+            "as eta only",
+        )
         with jax.default_device(self.device):
             models = [make_model(case.mdp, case.horizon) for case in cases]
-            if len({tuple(leaf.shape for leaf in model) for model in models}) != 1:
-                raise InputError(
-                    "the problems of a batch differ in their numbers of states, actions or "
-                    "successors"
-                )
+            require(
+                len({tuple(leaf.shape for leaf in model) for model in models}) == 1,
+                "the problems of a batch differ in their numbers of states, actions or successors",
+            )
             self.optimum = [float(optimal_score(model)) for model in models]
-            runs = [
-                jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i)
-                for i in range(seeds)
-            ]
+            root = jax.random.key(check_count(seed, "seed", 0))
             inputs = Inputs(
                 models=jax.tree.map(
                     lambda *leaves: jnp.repeat(jnp.stack(leaves), seeds, axis=0), *models
                 ),
-                keys=jnp.stack(runs * len(cases)),
+                keys=jnp.stack([jax.random.fold_in(root, i) for i in range(seeds)] * len(cases)),
                 configs=jax.tree.map(
                     lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds),
                     *(case.config for case in cases),

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from jekyllhyde.mdp.finite import FiniteMDP
 
@@ -35,14 +34,14 @@ class Model(NamedTuple):
     []. S is `n_states`, A `n_actions`.
     """
 
-    successor: Array
-    probability: Array
-    cumulative: Array
-    reward: Array
-    p0: Array
-    cumulative_p0: Array
-    is_terminal: Array
-    horizon: Array
+    successor: jax.Array
+    probability: jax.Array
+    cumulative: jax.Array
+    reward: jax.Array
+    p0: jax.Array
+    cumulative_p0: jax.Array
+    is_terminal: jax.Array
+    horizon: jax.Array
 
     @property
     def n_states(self) -> int:
@@ -56,18 +55,8 @@ class Model(NamedTuple):
 class EnvState(NamedTuple):
     """Where an episode stands: the state's index and the steps taken."""
 
-    s: Array
-    elapsed: Array
-
-
-class Outcome(NamedTuple):
-    """What a step gives: the reward, and whether the episode was terminated by the model or cut by
-    the horizon.
-    """
-
-    reward: Array
-    terminated: Array
-    truncated: Array
+    s: jax.Array
+    elapsed: jax.Array
 
 
 def make_model(mdp: FiniteMDP, horizon: int) -> Model:
@@ -101,7 +90,7 @@ def make_model(mdp: FiniteMDP, horizon: int) -> Model:
     )
 
 
-def reset(model: Model, key: Array) -> EnvState:
+def reset(model: Model, key: jax.Array) -> EnvState:
     """A start drawn from p0."""
     s = jnp.searchsorted(
         model.cumulative_p0, jax.random.uniform(key), side="right", method="compare_all"
@@ -109,8 +98,12 @@ def reset(model: Model, key: Array) -> EnvState:
     return EnvState(s.astype(jnp.int32), jnp.zeros((), jnp.int32))
 
 
-def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvState, Outcome]:
-    """One transition."""
+def step(
+    model: Model, state: EnvState, action: jax.Array, key: jax.Array
+) -> tuple[EnvState, jax.Array, jax.Array, jax.Array]:
+    """One transition, as Gymnasium has it: the state after it, the reward, and whether the episode
+    was terminated by the model or truncated by the horizon.
+    """
     is_random = model.cumulative.shape[-1] > 1
     entry = (
         jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action]) if is_random else 0
@@ -118,41 +111,42 @@ def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvS
     after = EnvState(model.successor[state.s, action, entry], state.elapsed + 1)
     terminated = model.is_terminal[after.s]
     truncated = ~terminated & (after.elapsed >= model.horizon)
-    return after, Outcome(model.reward[state.s, action, entry], terminated, truncated)
+    return after, model.reward[state.s, action, entry], terminated, truncated
 
 
 @jax.jit
-def exact_score(model: Model, actions: Array) -> Array:
+def exact_score(model: Model, actions: jax.Array) -> jax.Array:
     """The expected score [...] of the deterministic policies `actions` [..., S]."""
     states = jnp.arange(model.n_states)
     successor, probability = model.successor[states, actions], model.probability[states, actions]
     r = jnp.sum(probability * model.reward[states, actions], axis=-1)
 
-    def backward(_: int, v: Array) -> Array:
+    def backward(_: int, v: jax.Array) -> jax.Array:
         following = jnp.take_along_axis(v[..., None], successor, axis=-2)
         return r + jnp.sum(probability * following, axis=-1)
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros_like(r)) @ model.p0
 
 
-def optimal_score(model: Model) -> Array:
+def optimal_score(model: Model) -> jax.Array:
     """The best score that any policy reaches within the horizon, time-dependent ones included."""
 
-    def backward(_: int, v: Array) -> Array:
-        q = jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1)
-        return jnp.max(q, axis=-1)
+    def backward(_: int, v: jax.Array) -> jax.Array:
+        return jnp.max(
+            jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1
+        )
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
 
 
 @jax.jit
-def policy_q(model: Model, pi: Array, gamma: Array | float) -> Array:
+def policy_q(model: Model, pi: jax.Array, gamma: jax.Array | float) -> jax.Array:
     """The discounted q [..., S, A] of the policies `pi` [..., S, A]."""
     return _discounted_q(model, gamma, jnp.zeros_like(pi), lambda q: jnp.sum(pi * q, axis=-1))
 
 
 @jax.jit
-def optimal_q(model: Model, gamma: Array | float) -> Array:
+def optimal_q(model: Model, gamma: jax.Array | float) -> jax.Array:
     """The discounted optimal q [S, A]."""
     return _discounted_q(
         model, gamma, jnp.zeros_like(model.reward[..., 0]), lambda q: jnp.max(q, axis=-1)
@@ -160,11 +154,11 @@ def optimal_q(model: Model, gamma: Array | float) -> Array:
 
 
 def _discounted_q(
-    model: Model, gamma: Array | float, q: Array, value: Callable[[Array], Array]
-) -> Array:
+    model: Model, gamma: jax.Array | float, q: jax.Array, value: Callable[[jax.Array], jax.Array]
+) -> jax.Array:
     r = jnp.sum(model.probability * model.reward, axis=-1)
 
-    def backward(_: Array, q: Array) -> Array:
+    def backward(_: jax.Array, q: jax.Array) -> jax.Array:
         following = jnp.take(value(q), model.successor, axis=-1)
         return r + gamma * jnp.sum(model.probability * following, axis=-1)
 
@@ -174,17 +168,17 @@ def _discounted_q(
 
 
 @jax.jit
-def rollout(model: Model, actions: Array, key: Array) -> Array:
+def rollout(model: Model, actions: jax.Array, key: jax.Array) -> jax.Array:
     """The score of one episode of the deterministic policy `actions` [S], sampled."""
     start_key, key = jax.random.split(key)
 
     def advance(
-        episode: tuple[EnvState, Array, Array, Array],
-    ) -> tuple[EnvState, Array, Array, Array]:
+        episode: tuple[EnvState, jax.Array, jax.Array, jax.Array],
+    ) -> tuple[EnvState, jax.Array, jax.Array, jax.Array]:
         state, score, _, key = episode
         step_key, key = jax.random.split(key)
-        after, outcome = step(model, state, actions[state.s], step_key)
-        return after, score + outcome.reward, outcome.terminated | outcome.truncated, key
+        after, reward, terminated, truncated = step(model, state, actions[state.s], step_key)
+        return after, score + reward, terminated | truncated, key
 
     start = (reset(model, start_key), jnp.zeros(()), model.horizon <= 0, key)
     return jax.lax.while_loop(lambda episode: ~episode[2], advance, start)[1]

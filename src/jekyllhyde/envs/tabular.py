@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.mdp.domains import Domain, find_domain, refuse_others
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.rooms import layout
@@ -63,11 +63,11 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         super().reset(seed=seed)
         if options and "state" in options:
             start = check_count(options["state"], "options['state']", 0)
-            if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
-                raise InputError(
-                    f"options['state'] is {start}; it must be below {self.mdp.n_states} "
-                    "and not terminal"
-                )
+            require(
+                start < self.mdp.n_states and not self.mdp.is_terminal[start],
+                f"options['state'] is {start}; it must be below {self.mdp.n_states} "
+                "and not terminal",
+            )
         else:
             start = self._draw(self._cumulative_p0)
         self._state, self._elapsed = start, 0
@@ -96,9 +96,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     def render(self) -> Any:
         if self.render_mode == "ansi":
             return self._text()
-        if self.render_mode == "rgb_array":
-            return np.kron(self._picture(), np.ones((CELL, CELL, 1), dtype=np.uint8))
-        return None
+        pixels = np.ones((CELL, CELL, 1), dtype=np.uint8)
+        return None if self.render_mode is None else np.kron(self._picture(), pixels)
 
     def _draw(self, cumulative: NDArray[np.float64]) -> int:
         # Rounding in the sum of the probabilities cannot lead out of range.
