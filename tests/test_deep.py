@@ -18,9 +18,18 @@ from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.learning import Critic, State, decreasing, learn_critics
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
-from jekyllhyde.deep.replay import Replay, Samples, Transition
+from jekyllhyde.deep.learning import Critic, Replay, State, decreasing, learn_critics
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    Transition,
+    blend,
+    encode,
+    mean,
+    noisy_greedy,
+)
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms
 

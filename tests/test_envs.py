@@ -134,7 +134,7 @@ def test_exact_score_against_the_exact_values() -> None:
 
 def test_a_policy_that_never_arrives_scores_minus_nine() -> None:
     model = functional.make_model(four_rooms(2), 90)
-    stuck = jnp.full(model.n_states, NORTH)
+    stuck = jnp.full(len(model.p0), NORTH)
     assert float(functional.exact_score(model, stuck)) == pytest.approx(-9.0, abs=1e-4)
     assert float(functional.rollout(model, stuck, jax.random.key(0))) == pytest.approx(
         -9.0, abs=1e-4

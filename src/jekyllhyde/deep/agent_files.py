@@ -3,7 +3,6 @@ random key, counters, episodes), and `agent.json`, the rest. Loading runs no cod
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -41,22 +40,23 @@ def save(
 
     def fill(partial: Path) -> None:
         save_file(arrays, partial / ARRAYS)
-        about = {
-            "format": FORMAT,
-            "agent": agent,
-            "seed": seed,
-            "settings": _plain_settings(settings),
-            "space": vars(space),
-            "episode": episode and {**vars(episode), "observation": episode.observation.tolist()},
-        }
-        write_json(partial / ABOUT, about)
+        write_json(
+            partial / ABOUT,
+            {
+                "format": FORMAT,
+                "agent": agent,
+                "seed": seed,
+                "settings": _plain_settings(settings),
+                "space": vars(space),
+                "episode": episode
+                and {**vars(episode), "observation": episode.observation.tolist()},
+            },
+        )
 
     write_folder(folder, fill)
 
 
-def load(
-    path: str | Path, name: str, own: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def load(path: str | Path, name: str, own: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arrays of the agent of that name, and what was saved beside them; settings of the user's
     own are not in the file, and given.
     """
@@ -89,14 +89,15 @@ def _plain_settings(settings: Any) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    text = spell(name, value)
+    if isinstance(value, tuple):
+        return list(value)
     if name in RECORDS:  # with all of its settings: defaults may change
         known = [f"{f.name}={getattr(value, f.name)!r}" for f in fields(value)]
-        return f"{text.partition('(')[0]}({', '.join(known)})"
-    return list(value) if isinstance(value, tuple) else "inf" if value == np.inf else text
+        return f"{spell(name, value).partition('(')[0]}({', '.join(known)})"
+    return "inf" if value == np.inf else spell(name, value)
 
 
-def _restored_settings(agent: str, stored: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) -> Any:
     # The configuration that `_plain_settings` wrote, with the user's own settings.
     for name, value in stored.items():
         if isinstance(value, str) and "@" in value and name not in own:
@@ -121,7 +122,7 @@ def named_arrays(state: learning.State) -> dict[str, Any]:
     return {jax.tree_util.keystr(path): np.array(leaf) for path, leaf in paths}
 
 
-def filled(state: learning.State, stored: Mapping[str, Any]) -> learning.State:
+def filled(state: learning.State, stored: dict[str, Any]) -> learning.State:
     """`state` with the stored arrays in place of its own."""
     shapes, expected = (
         {name: (array.shape, array.dtype) for name, array in arrays.items()}

@@ -8,7 +8,6 @@ compiled `act` and `update`, under the contract of all agents (`jekyllhyde.agent
 Settings that are not given are those of the configuration: "recommended", "published" or "paper".
 """
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -23,18 +22,17 @@ from jekyllhyde.agent import AGENTS, Agent, Episodes, Progress
 from jekyllhyde.deep import (
     ALGORITHMS,
     TrainResult,
+    actor_rules,
     agent_files,
     configure,
     ddqn,
     jekyll_hyde,
     learning,
     networks,
-    replay,
     sac,
     spaces,
     training_loop,
 )
-from jekyllhyde.deep.actor_rules import Rule
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.gym_import import make_environment
@@ -67,7 +65,7 @@ class DeepAgent(Agent):
     space: networks.Space  # where there is a state
 
     def __init__(
-        self, env: spaces.Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
+        self, env: spaces.Env | str | None, seed: int, config: Any, given: dict[str, Any]
     ) -> None:
         self.env = None if env is None else make_environment(env)
         self.seed = check_count(seed, "seed", 0)
@@ -105,7 +103,7 @@ class DeepAgent(Agent):
         state, env, act, update = self.state, self.env, self._algorithm.act, self._algorithm.update
         require(env is not None, "the agent has no environment; give one to load")
         if self._episode is None:
-            self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts), self.seed)
+            self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts), self.seed)
         for i in range(n_steps):
             episode = self._episode
             action, key = act(state, self._config, episode.observation)
@@ -115,14 +113,20 @@ class DeepAgent(Agent):
                 episode.actions[-1] + self.space.first_action
             )
             following, ended = spaces.read(self.space, observation), bool(terminated or truncated)
-            facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
+            facts: Any = (
+                episode.observation,
+                action,
+                np.float32(reward),
+                following,
+                np.float32(not terminated),
+            )
             state = self._state = update(
-                state, self._config, replay.Transition(episode.observation, *facts), np.bool_(ended)
+                state, self._config, networks.Transition(*facts), np.bool_(ended)
             )
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
-                self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts))
+                self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts))
             if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
                 progress(i % REPORTED + 1)
         return self
@@ -197,7 +201,7 @@ class JekyllHyde(DeepAgent):
         eta: float | None = None,
         eta_c: float | None = None,
         tau: float | None = None,
-        actor_rule: str | Rule | None = None,
+        actor_rule: str | actor_rules.Rule | None = None,
         temperature: float | None = None,
         critics: int | None = None,
         fresh_critic: bool | None = None,

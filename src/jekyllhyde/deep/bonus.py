@@ -21,8 +21,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, make_network, mean, static
-from jekyllhyde.deep.replay import Samples
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    blend,
+    make_network,
+    mean,
+    static,
+)
 from jekyllhyde.registry import Choices
 
 BONUSES = Choices("bonus")

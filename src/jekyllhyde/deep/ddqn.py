@@ -16,15 +16,13 @@ import jax.numpy as jnp
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     Critic,
+    Replay,
     Settings,
     State,
     decreasing,
-    draw_action,
-    learn_double_dqn,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Space, encode, noisy_greedy, static
-from jekyllhyde.deep.replay import Replay, Samples, Transition
+from jekyllhyde.deep.networks import Samples, Space, Transition, encode, noisy_greedy, static
 
 
 class Config(Settings):
@@ -90,7 +88,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
-    return draw_action(state, noisy_greedy(q, decreasing(config, state.episodes)))
+    return state.draw_action(noisy_greedy(q, decreasing(config, state.episodes)))
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
@@ -110,8 +108,5 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * samples.discount
-    return replace(
-        networks,
-        q=learn_double_dqn(networks.q, samples, reward, discount, config.eta_c, config.tau, config),
-        bonus=bonus,
-    )
+    q = networks.q.learn_double_dqn(samples, reward, discount, config.eta_c, config.tau, config)
+    return replace(networks, q=q, bonus=bonus)

@@ -30,16 +30,23 @@ from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
+    Replay,
     Settings,
     State,
     decreasing,
-    draw_action,
     learn_critics,
-    learn_double_dqn,
     smallest,
 )
-from jekyllhyde.deep.networks import Learner, Space, encode, mean, noisy_greedy, static
-from jekyllhyde.deep.replay import Replay, Samples, Transition
+from jekyllhyde.deep.networks import (
+    Learner,
+    Samples,
+    Space,
+    Transition,
+    encode,
+    mean,
+    noisy_greedy,
+    static,
+)
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -85,8 +92,8 @@ class Hyde(Explorer):
         reward, bonus = config.bonus.of(state.bonus, samples)
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
         return HydeState(
-            q=learn_double_dqn(
-                state.q, samples, reward, discount, config.eta_hyde, config.tau_hyde, config
+            q=state.q.learn_double_dqn(
+                samples, reward, discount, config.eta_hyde, config.tau_hyde, config
             ),
             bonus=config.bonus.learn(bonus, samples),
         )
@@ -182,7 +189,7 @@ def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array
         config.explorer.logits(state.networks.explorer, config, x),
         state.networks.actor.network(x),
     )
-    return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:

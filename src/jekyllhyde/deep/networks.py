@@ -1,4 +1,5 @@
-"""Multilayer perceptrons, and the Adam step that trains them with a rate that may be traced.
+"""Multilayer perceptrons, the Adam step that trains them with a rate that may be traced, and the
+transitions that they are given.
 
 Observations are either vectors or state indices. An index becomes a vector in one of two ways:
 through one random table, fixed and the same for all networks (the paper: "a random 20-dimensional
@@ -99,6 +100,35 @@ class Space(eqx.Module):
 def encode(features: jax.Array | None, observation: jax.Array) -> jax.Array:
     """What the networks are given: rows of the shared table, or the observation itself."""
     return observation if features is None else features[observation]
+
+
+class Transition(eqx.Module):
+    """One transition, or a batch of them along the first axis. `discount` is 0 where the model
+    terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
+    apart in one place, where the transition is made.
+    """
+
+    observation: jax.Array
+    action: jax.Array
+    reward: jax.Array
+    following: jax.Array
+    discount: jax.Array
+
+
+class Samples(Transition):
+    """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
+    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
+    the observations of a batch by the table `features`, which all networks share.
+    """
+
+    x: jax.Array
+    x_next: jax.Array
+    weight: jax.Array
+
+    @classmethod
+    def of(cls, features: jax.Array | None, batch: Transition, weight: jax.Array) -> Self:
+        x, x_next = encode(features, batch.observation), encode(features, batch.following)
+        return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
 
 
 class Learner(eqx.Module):

@@ -19,16 +19,24 @@ from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
+    Replay,
     Settings,
     State,
-    draw_action,
     learn_critics,
     regress,
     smallest,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Learner, Network, Space, encode, mean, static
-from jekyllhyde.deep.replay import Replay, Samples, Transition
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    Transition,
+    encode,
+    mean,
+    static,
+)
 
 ENTROPY_SHARE = 0.98
 
@@ -86,7 +94,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """An action of the policy; uniform during the warm-up."""
     logits = state.networks.actor.network(encode(state.networks.features, observation))
-    return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:

@@ -4,7 +4,7 @@ exactly.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +22,17 @@ from jekyllhyde.registry import python_name
 
 
 @dataclass(frozen=True)
-class TrainResult:
-    """Learning curves of several seeds.
+class Case:
+    """A problem, the steps after which its episodes are cut, and the agent's settings on it."""
+
+    mdp: FiniteMDP
+    horizon: int
+    config: Any
+
+
+@dataclass(frozen=True)
+class TrainResult(Case):
+    """Learning curves of several seeds on a case.
 
     episode [E]; score [seeds, E] mean of ten sampled greedy episodes; exact_score [seeds, E]
     expected score of the greedy policy; optimum the best score; step [seeds, E] environment steps;
@@ -44,9 +53,6 @@ class TrainResult:
     arrivals: NDArray[np.int32]
     networks: Any
     agent: str
-    config: Any
-    mdp: FiniteMDP
-    horizon: int
     device: str
 
     @property
@@ -138,14 +144,6 @@ def sweep(
     ).run(progress=progress)
 
 
-class Case(NamedTuple):
-    """A problem, the steps after which its episodes are cut, and the agent's settings on it."""
-
-    mdp: FiniteMDP
-    horizon: int
-    config: Any
-
-
 def make_case(
     env: str | FiniteMDP,
     agent: str,
@@ -233,37 +231,35 @@ class Batch:
     def run(
         self, programs: Programs | None = None, progress: Progress | None = None
     ) -> list[TrainResult]:
-        programs = programs or self.compile()
         with jax.default_device(self.device):
-            parts = jax.tree.map(
-                np.asarray, run_all(programs, self.inputs, self.n_evaluations, self.every, progress)
+            outcome = run_all(
+                programs or self.compile(), self.inputs, self.n_evaluations, self.every, progress
             )
-        return [
-            self._result(
-                i,
-                jax.tree.map(lambda leaf, i=i: leaf[i * self.seeds : (i + 1) * self.seeds], parts),
+        parts = [
+            jax.tree.map(
+                lambda leaf, i=i: np.asarray(leaf)[i * self.seeds : (i + 1) * self.seeds], outcome
             )
             for i in range(len(self.cases))
         ]
-
-    def _result(self, i: int, parts: Any) -> TrainResult:
-        records, exact, sampled, final = parts
-        return TrainResult(
-            episode=self.every * np.arange(1, self.n_evaluations + 1),
-            score=sampled.astype(np.float64),
-            exact_score=exact.astype(np.float64),
-            optimum=self.optimum[i],
-            step=records.step.astype(np.int64),
-            pi=records.pi,
-            q=records.q,
-            arrivals=records.arrivals,
-            networks=final,
-            agent=self.agent,
-            config=self.cases[i].config,
-            mdp=self.cases[i].mdp,
-            horizon=self.cases[i].horizon,
-            device=self.device.platform,
-        )
+        return [
+            TrainResult(
+                **vars(case),
+                episode=self.every * np.arange(1, self.n_evaluations + 1),
+                score=sampled.astype(np.float64),
+                exact_score=exact.astype(np.float64),
+                optimum=optimum,
+                step=records.step.astype(np.int64),
+                pi=records.pi,
+                q=records.q,
+                arrivals=records.arrivals,
+                networks=final,
+                agent=self.agent,
+                device=self.device.platform,
+            )
+            for case, optimum, (records, exact, sampled, final) in zip(
+                self.cases, self.optimum, parts, strict=True
+            )
+        ]
 
 
 def find_device(name: str | None) -> Any:

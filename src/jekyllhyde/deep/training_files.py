@@ -34,18 +34,17 @@ def write(result: TrainResult, folder: Path, layout: Layout | None = None) -> li
 def table(result: TrainResult) -> dict[str, Any]:
     """Columns with one row per run and evaluation."""
     runs, evaluations = result.score.shape
-    columns: dict[str, Any] = {
+    return {
         "run": np.repeat(np.arange(runs), evaluations),
         "episode": np.tile(result.episode, runs),
-        "step": result.step,
-        "score": result.score,
-        "exact_score": result.exact_score,
-        "entropy": diagnostics.entropy(result),
-        "critic_error": diagnostics.critic_error(result),
-        "coverage": diagnostics.coverage(result),
-        "coverage_hyde": diagnostics.coverage(result, 1),
+        "step": result.step.ravel(),
+        "score": result.score.ravel(),
+        "exact_score": result.exact_score.ravel(),
+        "entropy": diagnostics.entropy(result).ravel(),
+        "critic_error": diagnostics.critic_error(result).ravel(),
+        "coverage": diagnostics.coverage(result).ravel(),
+        "coverage_hyde": diagnostics.coverage(result, 1).ravel(),
     }
-    return {name: np.ravel(values) for name, values in columns.items()}
 
 
 def draw_curves(result: TrainResult, path: Path) -> None:
@@ -62,8 +61,12 @@ def draw_curves(result: TrainResult, path: Path) -> None:
         axes.plot(result.episode, mean, color=colour, linestyle=dash, label=label)
         axes.fill_between(result.episode, lo, hi, color=colour, alpha=0.15, linewidth=0)
     axes.axhline(result.optimum, color="0.5", linewidth=0.8, linestyle=":")
-    title = f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)"
-    finish(axes, "training episodes", "score of the greedy policy", title)
+    finish(
+        axes,
+        "training episodes",
+        "score of the greedy policy",
+        f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)",
+    )
     save_figure(figure, path)
 
 

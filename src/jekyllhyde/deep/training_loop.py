@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.deep import networks, replay
+from jekyllhyde.deep import networks
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
 
@@ -83,8 +83,9 @@ def keep_compiled() -> Any:
     if config.jax_compilation_cache_dir is None:
         # there may be no home, or one that cannot be written
         with contextlib.suppress(OSError, RuntimeError):
-            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            folder = Path(home, "jekyllhyde", "jax")
+            folder = Path(
+                os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "jekyllhyde/jax"
+            )
             folder.mkdir(parents=True, exist_ok=True)
             if os.access(folder, os.W_OK):
                 config.update("jax_compilation_cache_dir", str(folder))
@@ -140,15 +141,14 @@ def run_all(
 
 def _groups(inputs: Inputs) -> list[slice]:
     # Which runs go together: each alone on a CPU, all of them elsewhere.
-    n_runs = inputs.keys.shape[0]
     on_cpu = all(device.platform == "cpu" for device in inputs.keys.devices())
-    return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
+    return [slice(i, i + 1) for i in range(len(inputs.keys))] if on_cpu else [slice(None)]
 
 
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
 def _start(models: Model, keys: jax.Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
     def start_run(model: Model, key: jax.Array, config: Any) -> Carry:
-        S, A = model.n_states, model.n_actions
+        S, A, _ = model.successor.shape
         agent_key, reset_key, key = jax.random.split(key, 3)
         state = ALGORITHMS[agent].init(agent_key, config, networks.Space(S, (), A))
         return Carry(
@@ -205,7 +205,7 @@ def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carr
         agent=algorithm.update(
             replace(carry.agent, key=agent_key),
             config,
-            replay.Transition(carry.env.s, action, reward, after.s, discount),
+            networks.Transition(carry.env.s, action, reward, after.s, discount),
             ended,
         ),
         key=key,
@@ -218,12 +218,11 @@ def _record(carry: Carry, index: jax.Array, records: Records, final: Any) -> tup
     n_runs, n_evaluations, n_states, _ = records.pi.shape
     latest, is_last = carry.agent.networks, index == n_evaluations - 1
     pi, q = jax.vmap(lambda networks: networks.tables(jnp.arange(n_states)))(latest)
-    written = jax.tree.map(
+    return jax.tree.map(
         lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
         records,
         Records(pi, q, carry.agent.t, carry.arrivals),
-    )
-    return written, jax.tree.map(
+    ), jax.tree.map(
         lambda new, old: jnp.where(is_last.reshape(-1, *[1] * (new.ndim - 1)), new, old),
         latest,
         final,

@@ -31,7 +31,7 @@ class Model(NamedTuple):
 
     successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from
     the last successor on), reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon
-    []. S is `n_states`, A `n_actions`.
+    [].
     """
 
     successor: jax.Array
@@ -43,14 +43,6 @@ class Model(NamedTuple):
     is_terminal: jax.Array
     horizon: jax.Array
 
-    @property
-    def n_states(self) -> int:
-        return self.successor.shape[0]
-
-    @property
-    def n_actions(self) -> int:
-        return self.successor.shape[1]
-
 
 class EnvState(NamedTuple):
     """Where an episode stands: the state's index and the steps taken."""
@@ -61,23 +53,22 @@ class EnvState(NamedTuple):
 
 def make_model(mdp: FiniteMDP, horizon: int) -> Model:
     """The tables of `mdp`, in 32 bits."""
-    counts = np.diff(mdp.P.indptr)
-    width = max(int(counts.max()), 1)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    columns = np.arange(mdp.P.nnz) - np.repeat(mdp.P.indptr[:-1], counts)
+    counts = np.diff(mdp.P.indptr)[:, None]
+    places = np.arange(max(int(counts.max()), 1))
+    is_entry = places < counts  # [S A, K], in P's order
     # a terminal state stays where it is and pays nothing; padding repeats no probability
-    successor = np.repeat(np.arange(len(counts)) // mdp.n_actions, width).reshape(-1, width)
-    probability, reward = np.zeros((len(counts), width)), np.zeros((len(counts), width))
-    successor[rows, columns], probability[rows, columns], reward[rows, columns] = (
+    successor = np.arange(len(counts))[:, None] // mdp.n_actions + np.zeros_like(places)
+    probability, reward = np.zeros(is_entry.shape), np.zeros(is_entry.shape)
+    successor[is_entry], probability[is_entry], reward[is_entry] = (
         mdp.P.indices,
         mdp.P.data,
         mdp.r_next,
     )
     cumulative = np.cumsum(probability, axis=1)
-    cumulative[np.arange(width) >= counts[:, None] - 1] = 1.0
+    cumulative[places >= counts - 1] = 1.0
     cumulative_p0 = np.cumsum(mdp.p0)
     cumulative_p0[np.flatnonzero(mdp.p0)[-1] :] = 1.0
-    shape = (mdp.n_states, mdp.n_actions, width)
+    shape = (mdp.n_states, mdp.n_actions, len(places))
     return Model(
         successor=jnp.asarray(successor.reshape(shape), jnp.int32),
         probability=jnp.asarray(probability.reshape(shape), jnp.float32),
@@ -117,13 +108,14 @@ def step(
 @jax.jit
 def exact_score(model: Model, actions: jax.Array) -> jax.Array:
     """The expected score [...] of the deterministic policies `actions` [..., S]."""
-    states = jnp.arange(model.n_states)
+    states = jnp.arange(len(model.p0))
     successor, probability = model.successor[states, actions], model.probability[states, actions]
     r = jnp.sum(probability * model.reward[states, actions], axis=-1)
 
     def backward(_: int, v: jax.Array) -> jax.Array:
-        following = jnp.take_along_axis(v[..., None], successor, axis=-2)
-        return r + jnp.sum(probability * following, axis=-1)
+        return r + jnp.sum(
+            probability * jnp.take_along_axis(v[..., None], successor, axis=-2), axis=-1
+        )
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros_like(r)) @ model.p0
 
@@ -136,7 +128,7 @@ def optimal_score(model: Model) -> jax.Array:
             jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1
         )
 
-    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
+    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(len(model.p0))) @ model.p0
 
 
 @jax.jit
@@ -159,8 +151,9 @@ def _discounted_q(
     r = jnp.sum(model.probability * model.reward, axis=-1)
 
     def backward(_: jax.Array, q: jax.Array) -> jax.Array:
-        following = jnp.take(value(q), model.successor, axis=-1)
-        return r + gamma * jnp.sum(model.probability * following, axis=-1)
+        return r + gamma * jnp.sum(
+            model.probability * jnp.take(value(q), model.successor, axis=-1), axis=-1
+        )
 
     needed = jnp.where(jnp.asarray(gamma) < 1.0, jnp.log(1e-8) / jnp.log(gamma), MOST_BACKUPS)
     n_backups = jnp.clip(jnp.ceil(needed), 1, MOST_BACKUPS).astype(jnp.int32)
