@@ -348,7 +348,7 @@ def test_a_deep_choice(
     file.write_text(text)
     own = f"{file}:{name}"
     chain = {"name": "chain", "n_states": 5}
-    settings = {"agent": "jekyll-hyde", "episodes": 60, "every": 20, setting: f"mine.py:{name}"}
+    settings = {"agent": "jekyll-hyde", "episodes": 60, "every": 10, setting: f"mine.py:{name}"}
     settings |= {"warmup": 10, "batch": 8}
     flag = f"--{setting.replace('_', '-')}"
     arguments = ("train", "chain", "--n-states", "5", "--agent", "jekyll-hyde", flag, own)
@@ -357,7 +357,7 @@ def test_a_deep_choice(
     def in_python() -> Numbers:
         hyperparameters = {setting: own, "warmup": 10, "batch": 8}
         result = deep.train(
-            "chain", n_states=5, seeds=1, episodes=60, every=60, hyperparameters=hyperparameters
+            "chain", n_states=5, seeds=1, episodes=60, every=10, hyperparameters=hyperparameters
         )
         return [*map(float, result.q[0, -1].ravel()), *map(float, result.step[0])]
 
