@@ -291,9 +291,7 @@ class DiscreteSAC(DeepAgent):
 
 
 def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
-    """One run of `train` as an agent that predicts and saves: the final networks, with an empty
-    replay.
-    """
+    """One run of `train` as an agent that predicts and saves, with an empty replay."""
     agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)
     agent._start(networks.Space(result.mdp.n_states, (), result.mdp.n_actions))
     agent._state = replace(

@@ -229,25 +229,25 @@ class OnPolicySettings(TabularSettings):
     # Learn from `batch` draws of all transitions so far instead of from the one under way.
     replay: bool = False
 
-    agent: ClassVar[str] = "on-policy"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "published": {
-            "normalization": "published",
-            "density": "pg",
-            "successor": "model",
             "entropy": "plain",
             "nu_in": "critic",
             "update": "expected",
+            "normalization": "published",
+            "density": "pg",
+            "successor": "model",
         },
         "paper": {
-            "normalization": "paper",
-            "density": "pg",
-            "successor": "stored",
             "entropy": "centred",
             "nu_in": "actor",
             "update": "sampled",
+            "normalization": "paper",
+            "density": "pg",
+            "successor": "stored",
         },
     }
+    agent: ClassVar[str] = "on-policy"
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         **TabularSettings.choices,
         "entropy": ("plain", "centred"),

@@ -12,9 +12,6 @@ from jekyllhyde.lab.claims import (
     EQUAL,
     FEWEST,
     SOLVED,
-    Curves,
-    Estimate,
-    Floats,
     about,
     above,
     against,
@@ -39,6 +36,7 @@ from jekyllhyde.lab.claims import (
     single,
     spread,
 )
+from jekyllhyde.lab.estimates import Estimate, Floats
 from jekyllhyde.lab.figures.shared_experiments import (
     BRIEF,
     BY_ENTROPY,
@@ -59,6 +57,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
+from jekyllhyde.lab.panel import Curves
 
 CLOSE = (*BRIEF, *PLAIN)
 

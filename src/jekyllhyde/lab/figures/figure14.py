@@ -8,9 +8,6 @@ import numpy as np
 from jekyllhyde import intervals
 from jekyllhyde.lab.claims import (
     LAST,
-    Curves,
-    Estimate,
-    Floats,
     Measured,
     about,
     above,
@@ -40,6 +37,7 @@ from jekyllhyde.lab.claims import (
     untestable,
     values_at,
 )
+from jekyllhyde.lab.estimates import Estimate, Floats
 from jekyllhyde.lab.figures.shared_experiments import (
     BETAS,
     BY_ENTROPY,
@@ -51,6 +49,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     chain_sweep,
 )
+from jekyllhyde.lab.panel import Curves
 
 
 def _median(curves: Curves, tag: str) -> Estimate:

@@ -6,18 +6,8 @@ import msgspec
 
 from jekyllhyde import references
 from jekyllhyde.lab.cell_settings import Count, check_settings, stored
-from jekyllhyde.lab.methods.contract import (
-    COUNT,
-    CURVE,
-    NUMBER,
-    PLACES,
-    POINTS,
-    Method,
-    Progress,
-    Row,
-    Settings,
-    thin,
-)
+from jekyllhyde.lab.methods import contract
+from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
@@ -35,7 +25,7 @@ class PlanSettings(msgspec.Struct, frozen=True):
     updates: Annotated[int, msgspec.Meta(ge=0)] = 1000
     target: float | None = None
     convention: str = "published"
-    points: Count = POINTS
+    points: Count = contract.POINTS
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
@@ -72,7 +62,7 @@ def _row(result: PlanRun, target: float | None, points: int) -> Row:
     row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
     if target is not None:
         return row | {"time": None if result.censored else result.updates}
-    at = thin(len(result.J), points)
+    at = contract.thin(len(result.J), points)
     return row | {"at": at, "J_norm": result.J_norm[at]}
 
 
@@ -80,8 +70,8 @@ PLAN = Method(
     name="plan",
     unit="updates",
     options=PlanSettings,
-    columns=dict.fromkeys(("end", "time"), COUNT)
-    | {"J_norm_end": NUMBER, "at": PLACES, "J_norm": CURVE},
+    columns=dict.fromkeys(("end", "time"), contract.COUNT)
+    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: (
