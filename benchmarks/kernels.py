@@ -63,8 +63,8 @@ def projection(n_actions: int) -> dict[str, Callable[[], object]]:
 
 def small_system(mdp: jh.FiniteMDP) -> dict[str, Callable[[], object]]:
     """Values of a policy: the system filled, factored and solved."""
-    structure, model = mdp.elimination
-    order, first, last, pointer, rows = structure
+    model = mdp.elimination
+    order, first, last, pointer, rows = model[:5]
     n, pi = len(order), np.full((mdp.n_states, mdp.n_actions), 1.0 / mdp.n_actions)
     M, inverse, flat = np.empty(n * n), np.empty(n), pi[order].ravel()
     full, full_inverse = np.empty(mdp.n_states**2), np.empty(mdp.n_states)

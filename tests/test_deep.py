@@ -14,13 +14,22 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jekyllhyde.deep import ddqn, jekyll_hyde, replay, sac
+from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.learning import Critic, State, decreasing, learn_critics
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, encode, mean, noisy_greedy
-from jekyllhyde.deep.replay import Samples, Transition, prepare
+from jekyllhyde.deep.learning import Critic, Replay, State, decreasing, learn_critics
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    Transition,
+    blend,
+    encode,
+    mean,
+    noisy_greedy,
+)
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms
 
@@ -137,23 +146,23 @@ def transition(number: int) -> Transition:
 
 
 def test_replay_forgets_the_oldest_and_keeps_what_it_should() -> None:
-    ring = replay.empty(3, jnp.int32(0))
-    batch, weight = replay.sample(ring, jnp.array([0.0, 0.9]))
+    ring = Replay.empty(3, jnp.int32(0))
+    batch, weight = ring.sample(jnp.array([0.0, 0.9]))
     assert weight.tolist() == [0.0, 0.0]
     for number in range(5):
-        ring = replay.add(ring, transition(number), number != 3)
+        ring = ring.add(transition(number), number != 3)
     assert sorted(ring.data.reward.tolist()) == [1.0, 2.0, 4.0]
     assert int(ring.size) == 3
-    batch, weight = replay.sample(ring, jnp.linspace(0.0, 0.999, 100))
+    batch, weight = ring.sample(jnp.linspace(0.0, 0.999, 100))
     assert weight.sum() == 100
     assert sorted(set(batch.reward.tolist())) == [1.0, 2.0, 4.0]
     assert (batch.following == batch.observation + 1).all()
 
 
 def test_replay_draws_only_what_is_stored() -> None:
-    ring = replay.add(replay.empty(50, jnp.int32(0)), transition(7))
-    assert set(replay.sample(ring, jnp.linspace(0.0, 0.999, 20))[0].reward.tolist()) == {7.0}
-    assert replay.everything(ring)[1].tolist() == [1.0] + [0.0] * 49
+    ring = Replay.empty(50, jnp.int32(0)).add(transition(7))
+    assert set(ring.sample(jnp.linspace(0.0, 0.999, 20))[0].reward.tolist()) == {7.0}
+    assert ring.everything()[1].tolist() == [1.0] + [0.0] * 49
 
 
 @pytest.mark.parametrize("per_action", [False, True])
@@ -162,7 +171,7 @@ def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
     x = jax.random.normal(jax.random.key(1), (8, 20))
     action = jnp.array([0, 1, 2, 0, 1, 2, 0, 1])
     weight = jnp.array([1.0] * 4 + [0.0] * 4)
-    samples = prepare(None, Transition(x, action, weight, x, weight), weight)
+    samples = Samples.of(None, Transition(x, action, weight, x, weight), weight)
     state = rnd.init(jax.random.key(0), Space(None, (20,), 3))
     before, _ = rnd.of(state, samples)
     state = jax.lax.fori_loop(0, 400, lambda _, s: rnd.learn(s, samples), state)
@@ -176,7 +185,7 @@ def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
 
 
 def test_a_normalized_bonus_is_in_units_of_its_running_mean() -> None:
-    samples = prepare(None, two_vectors(), jnp.ones(2))
+    samples = Samples.of(None, two_vectors(), jnp.ones(2))
     plain, scaled = RND(), RND(normalize=True)
     state = plain.init(jax.random.key(0), Space(None, (4,), 2))
     novelty, same = plain.of(state, samples)
@@ -267,7 +276,7 @@ def two_targets() -> Transition:
 
 
 def samples_of(networks: Any, batch: Transition) -> Samples:
-    return prepare(networks.features, batch, jnp.ones(len(batch.reward)))
+    return Samples.of(networks.features, batch, jnp.ones(len(batch.reward)))
 
 
 def test_jekylls_critic_learns_expected_sarsa_by_hand() -> None:
@@ -362,7 +371,7 @@ def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
         return replace(networks, critics=learn_critics(networks.critics, samples, goal, config)[0])
 
     networks = jax.jit(lambda n: jax.lax.fori_loop(0, 4000, learn, n))(state.networks)
-    pi, q = jekyll_hyde.tables(networks, config, jnp.arange(mdp.n_states))
+    pi, q = networks.tables(jnp.arange(mdp.n_states))
     policy = np.asarray(pi, dtype=np.float64)
     exact = mdp.evaluate(policy / policy.sum(1, keepdims=True)).q
     error = abs(np.asarray(q) - exact)[~mdp.is_terminal]
@@ -377,10 +386,9 @@ def test_no_random_key_is_used_twice(agent: str, name: str) -> None:
 
     def turn(key: jax.Array) -> jax.Array:
         state = functions.init(key, config, Space(4, (), 2))
-        action, state = functions.act(state, config, jnp.int32(0))
-        state = functions.update(
-            state, config, replace(transition(1), action=action), jnp.asarray(True)
-        )
+        action, key = functions.act(state, config, jnp.int32(0))
+        taken = replace(transition(1), action=action)
+        state = functions.update(replace(state, key=key), config, taken, jnp.asarray(True))
         return functions.act(state, config, jnp.int32(1))[0]
 
     with jax.debug_key_reuse(True):

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,7 @@ def test_predict_takes_batches_and_draws() -> None:
     key = agent.arrays()[".key"]
     drawn = agent.predict(np.zeros(400, np.int64), deterministic=False)
     assert not np.array_equal(key, agent.arrays()[".key"])
-    pi, _ = agent._algorithm.tables(agent.state.networks, agent.settings, np.zeros(1, np.int32))
+    pi, _ = agent._algorithm.tables(agent.state.networks, np.zeros(1, np.int32))
     assert np.bincount(drawn, minlength=4) / 400 == pytest.approx(np.asarray(pi[0]), abs=0.1)
     with pytest.raises(InputError, match="it must be an index from 0 to 15"):
         agent.predict(16)
@@ -339,6 +339,20 @@ def test_a_bonus_that_is_named_is_the_configurations_own() -> None:
     assert published.bonus == RND(per_action=True, deep_target=True)
     assert published == deep.configure("ddqn_rnd", "published")
     assert BONUSES.spell(deep.configure("ddqn", bonus="rnd(eta=0.1)").bonus) == "rnd(eta=0.1)"
+
+
+@pytest.mark.parametrize("agent", deep.ALGORITHMS)
+@pytest.mark.parametrize("config", deep.CONFIGS)
+def test_settings_written_with_a_bonus_leave_the_others_as_configured(
+    agent: str, config: str
+) -> None:
+    configured = deep.configure(agent, config, bonus="rnd")
+    for written in ("rnd(eta=0.5)", "rnd( eta = 0.5 )"):
+        changed = deep.configure(agent, config, bonus=written)
+        assert changed == replace(configured, bonus=replace(configured.bonus, eta=0.5))
+    assert deep.configure(agent, config, bonus=RND(eta=0.5)).bonus == RND(eta=0.5)
+    twice = deep.configure(agent, changed, bonus="rnd(normalize=True)")
+    assert twice.bonus == replace(configured.bonus, eta=0.5, normalize=True)
 
 
 def test_infinite_settings_are_read_as_they_are_written(tmp_path: Path) -> None:

@@ -244,7 +244,7 @@ def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[Trai
     agent._state = agent._algorithm.init(agent_key, agent.settings, space=agent.space)
     agent.learn(int(result.step[0, 1]))
     assert int(agent.state.episodes) == len(agent.episodes) == 8
-    pi, q = agent._algorithm.tables(agent.state.networks, agent.settings, jnp.arange(6))
+    pi, q = agent._algorithm.tables(agent.state.networks, jnp.arange(6))
     assert np.asarray(pi) == pytest.approx(result.pi[0, 1], abs=1e-4)
     assert np.asarray(q) == pytest.approx(result.q[0, 1], abs=1e-4)
 

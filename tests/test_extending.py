@@ -341,11 +341,12 @@ def test_a_deep_choice(
     setting: str, name: str, text: str, old: str, new: str, shell: Shell
 ) -> None:
     deep = pytest.importorskip("jekyllhyde.deep")
+    pq = pytest.importorskip("pyarrow.parquet")
     file = shell.folder / "mine.py"
     file.write_text(text)
     own = f"{file}:{name}"
     chain = {"name": "chain", "n_states": 5}
-    settings = {"agent": "jekyll-hyde", "episodes": 60, "every": 60, setting: f"mine.py:{name}"}
+    settings = {"agent": "jekyll-hyde", "episodes": 60, "every": 10, setting: f"mine.py:{name}"}
     settings |= {"warmup": 10, "batch": 8}
     flag = f"--{setting.replace('_', '-')}"
     arguments = ("train", "chain", "--n-states", "5", "--agent", "jekyll-hyde", flag, own)
@@ -354,19 +355,24 @@ def test_a_deep_choice(
     def in_python() -> Numbers:
         hyperparameters = {setting: own, "warmup": 10, "batch": 8}
         result = deep.train(
-            "chain", n_states=5, seeds=1, episodes=60, every=60, hyperparameters=hyperparameters
+            "chain", n_states=5, seeds=1, episodes=60, every=10, hyperparameters=hyperparameters
         )
         return [*map(float, result.q[0, -1].ravel()), *map(float, result.step[0])]
 
-    def on_the_command_line() -> Numbers:
-        import pyarrow.parquet as pq
+    def in_toml() -> Numbers:
+        parts = shell.folder / "store" / "parts"
+        before = set(parts.glob("*.parquet"))
+        assert len(shell.sweep("deep", chain, settings, 1)) == 1
+        (added,) = set(parts.glob("*.parquet")) - before  # an edited file makes another cell
+        table = pq.read_table(added).to_pydict()
+        return [*table["steps"], *table["score"][0], *table["exact_score"][0]]
 
+    def on_the_command_line() -> Numbers:
         shell.jh(*arguments, *small, "--out", str(shell.folder / "trained"))
         table = pq.read_table(shell.folder / "trained" / "train.parquet").to_pydict()
         return [*table["step"], *table["entropy"], *table["critic_error"]]
 
     check_everywhere(
-        {"Python": in_python, "the command line": on_the_command_line},
+        {"Python": in_python, "TOML": in_toml, "the command line": on_the_command_line},
         lambda: file.write_text(text.replace(old, new)),
     )
-    assert len(shell.sweep("deep", chain, settings, 1)) == 1

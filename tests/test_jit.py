@@ -139,6 +139,22 @@ def test_where_nothing_can_be_kept_it_is_said_once_and_everything_works(
     assert warned.count("compiled anew in every process") == 1
 
 
+RENAMED = """
+import numba.core.cpu as c
+home = next(cls for cls in c.CPUTargetOptions.__mro__ if "_nrt" in vars(cls))
+home._counted = home._nrt
+del home._nrt
+"""
+
+
+def test_a_numba_without_the_private_option_is_said_once_and_everything_works(
+    tmp_path: Path,
+) -> None:
+    output, warned = printed(f"{RENAMED}\n{PLAN}", NUMBA_CACHE_DIR=str(tmp_path))
+    assert output == printed(PLAN)[0]
+    assert warned.count("cannot be told to count no references") == 1
+
+
 def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     expected, _ = printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))
     files = [path for path in tmp_path.rglob("*.nb?") if "advance" in path.name]
@@ -146,6 +162,36 @@ def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None
     for path in files:
         path.write_bytes(path.read_bytes()[:20])
     assert printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))[0] == expected
+
+
+INTERRUPTED = """
+import os, signal
+from llvmlite.binding.executionengine import ExecutionEngine
+
+set_object_cache = ExecutionEngine.set_object_cache
+sent = []
+
+def interrupted(engine, notify, *more):
+    def interrupt(module, data):
+        if not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+        notify(module, data)
+
+    set_object_cache(engine, interrupt, *more)
+
+ExecutionEngine.set_object_cache = interrupted
+import numpy as np
+from jekyllhyde.simplex import exponentials
+try:
+    exponentials(np.zeros(1), np.empty(1))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_an_interrupt_within_the_compiler_is_not_lost(tmp_path: Path) -> None:
+    """LLVM calls Python, and an exception raised there would be dropped."""
+    assert printed(INTERRUPTED, NUMBA_CACHE_DIR=str(tmp_path)) == ("stopped\n", "")
 
 
 UNCOMPILED = """

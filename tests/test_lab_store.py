@@ -103,7 +103,7 @@ def test_missing_is_what_is_not_there(added: list[tuple[int, int]], runs: int) -
     here: set[int] = set()
     for first, length in added:
         if not here & set(range(first, first + length)) and length:
-            store._cells.setdefault("cell", []).append(
+            store.cells.setdefault("cell", []).append(
                 Held("part", "cell", "id", first, first + length, 0)
             )
             here |= set(range(first, first + length))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jekyllhyde.gpu import compile_ptx
+from jekyllhyde.jit import compile_ptx
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.skipif(
 
 def planning_arguments(rule: Any) -> tuple[Any, ...]:
     mdp = chain(5)
-    structure, model = mdp.elimination
+    model = mdp.elimination
     n, size = len(model.p0), len(model.r)
     tables = Tables(*(np.zeros(length) for length in (size, size, size, n, n, size)))
     visits = Visits(*(np.zeros(length) for length in (n, n, n * n, n)))
     mixture = Mixture(mdp.gamma, True, np.zeros(n))
     curves = (np.zeros(1), np.zeros(1), np.zeros(1), np.inf)
-    return (model, structure, mdp.gamma, rule, mixture, tables, visits, *curves)
+    return (model, mdp.gamma, rule, mixture, tables, visits, *curves)
 
 
 @pytest.mark.parametrize("rule", [Softmax(0.1), Direct(), ByRows(GreedyStep())])

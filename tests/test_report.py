@@ -346,7 +346,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def said(capsys: pytest.CaptureFixture[str]) -> Callable[[Report], str]:
     def run(command: Report) -> str:
-        assert command.run() == 0
+        command.run()
         return capsys.readouterr().out
 
     return run

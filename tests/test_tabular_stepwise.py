@@ -15,7 +15,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import jekyllhyde as jh
-from jekyllhyde.check import check_agent
+from jekyllhyde.agent import check_agent
 from jekyllhyde.errors import InputError
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn

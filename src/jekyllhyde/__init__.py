@@ -17,10 +17,9 @@ from jekyllhyde.envs import register
 __version__ = "0.2.0"
 
 # The public names and their homes stand once, in the imports that type checkers read.
-_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text())
 _HOME = {
     name.name: str(line.module)
-    for line in _STUB.body
+    for line in ast.parse(Path(__file__).with_suffix(".pyi").read_text()).body
     if isinstance(line, ast.ImportFrom)
     for name in line.names
 }
@@ -32,8 +31,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'jekyllhyde' has no attribute {name!r}")
     if _HOME[name] == __name__:
         return importlib.import_module(f"{__name__}.{name}")
-    globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
-    return globals()[name]
+    return globals().setdefault(name, getattr(importlib.import_module(_HOME[name]), name))
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,5 @@
 """`python -m jekyllhyde` is `jh`."""
 
-import sys
-
 from jekyllhyde.cli import main
 
-sys.exit(main())
+raise SystemExit(main())

@@ -60,7 +60,7 @@ def missing(extra: str | None) -> list[str]:
     return [name for name in EXTRAS.get(extra or "", ()) if importlib.util.find_spec(name) is None]
 
 
-def need(extra: str) -> None:
+def need(extra: str | None) -> None:
     """Refuse, in one sentence, what needs an extra that is not installed; call it before work."""
     if absent := missing(extra):
         raise InputError(f"this needs {absent[0]}; install jekyllhyde[{extra}]")

@@ -75,23 +75,18 @@ def sync_folder(folder: Path) -> None:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of this name; others wait until it is given back, or its holder has ended."""
     with path.open("a") as file:
-        _lock(file.fileno())
+        if sys.platform == "win32":
+            import msvcrt
+
+            while True:
+                with contextlib.suppress(OSError):  # it gives up after ten seconds
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        while True:
-            with contextlib.suppress(OSError):  # it gives up after ten seconds
-                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-                return
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -111,11 +106,10 @@ def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 
 def write_parquet(path: Path, columns: Any) -> None:
     """A Parquet file from columns by name, or from a PyArrow table."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.parquet
 
-    table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
-    write_file(path, lambda file: pq.write_table(table, file))
+    table = columns if isinstance(columns, pyarrow.Table) else pyarrow.table(dict(columns))
+    write_file(path, lambda file: pyarrow.parquet.write_table(table, file))
 
 
 def write_folder(folder: Path, fill: Callable[[Path], object]) -> None:

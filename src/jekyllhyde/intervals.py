@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # its statistics, half a second that few need, are loaded when they are used
 from numpy.typing import ArrayLike, NDArray
 
-from jekyllhyde.errors import InputError, check_choice
+from jekyllhyde.errors import check_choice, require
 
 Floats = NDArray[np.float64]
 DRAWS = 1000
@@ -46,12 +47,10 @@ def summarize(samples: Floats, statistic: str, draws: int = DRAWS, rng: Rng = No
     lies between two order statistics, since the number of runs below the true decile is binomial(n,
     0.1), whatever the distribution.
     """
-    from scipy import stats  # half a second that few need
-
     if statistic != "decile":
         return bootstrap(samples, statistic, draws=draws, rng=rng)
     n, ordered = len(samples), np.sort(samples, axis=0)
-    low, high = (int(stats.binom.ppf(p, n, 0.1)) for p in LEVELS)
+    low, high = (int(scipy.stats.binom.ppf(p, n, 0.1)) for p in LEVELS)
     return np.quantile(ordered, 0.1, axis=0), ordered[max(low - 1, 0)], ordered[min(high, n - 1)]
 
 
@@ -63,10 +62,10 @@ def weights(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     groups = np.zeros(n) if strata is None else np.asarray(strata)
-    if len(groups) != n:
-        raise InputError(
-            f"strata has {len(groups)} entries; it must have one for each of the {n} runs"
-        )
+    require(
+        len(groups) == n,
+        f"strata has {len(groups)} entries; it must have one for each of the {n} runs",
+    )
     counts = np.zeros((draws, n), dtype=np.int64)
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
@@ -127,8 +126,7 @@ def of_means(
     if n == 1:
         return y, y, y
     counts = weights(n, draws, rng)
-    means = (counts @ series / n for series in columns)
-    return y, *_ends(np.asarray(function(*means), dtype=np.float64))
+    return y, *_ends(np.asarray(function(*(counts @ series / n for series in columns)), np.float64))
 
 
 def difference(
@@ -161,11 +159,9 @@ def probability_of_improvement(
 
 def share(flags: ArrayLike) -> Interval:
     """The share of runs that are true, with the exact (Clopper-Pearson) interval."""
-    from scipy import stats  # half a second that few need
-
     n, k = len(np.asarray(flags)), int(np.sum(flags))
-    lo = 0.0 if k == 0 else stats.beta.ppf(LEVELS[0], k, n - k + 1)
-    hi = 1.0 if k == n else stats.beta.ppf(LEVELS[1], k + 1, n - k)
+    lo = 0.0 if k == 0 else scipy.stats.beta.ppf(LEVELS[0], k, n - k + 1)
+    hi = 1.0 if k == n else scipy.stats.beta.ppf(LEVELS[1], k + 1, n - k)
     return np.asarray(k / n), np.asarray(lo), np.asarray(hi)
 
 
@@ -199,14 +195,12 @@ class KaplanMeier:
         """The mean of min(time, cap), the area under the curve up to the cap, with a normal
         interval from Greenwood's variance.
         """
-        from scipy import stats  # half a second that few need
-
         inside = self.times < cap
         edges = np.concatenate([[0.0], self.times[inside], [cap]])
         areas = np.diff(edges) * np.concatenate([[1.0], self.survival[inside]])
         beyond = areas[::-1].cumsum()[::-1][1:]
         error = float(np.sqrt((beyond**2 * np.where(beyond > 0, self.steps[inside], 0.0)).sum()))
-        y, width = float(areas.sum()), float(stats.norm.ppf(LEVELS[1])) * error
+        y, width = float(areas.sum()), float(scipy.stats.norm.ppf(LEVELS[1])) * error
         return y, y - width, y + width
 
 
@@ -216,17 +210,17 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
     A run that is lost at the very time of an arrival was still at risk. The interval is Greenwood's
     on the scale log(-log S), which stays within [0, 1].
     """
-    from scipy import stats  # half a second that few need
-
     when, arrived = np.asarray(times, dtype=np.float64), np.asarray(observed, dtype=bool)
-    if when.ndim != 1 or when.shape != arrived.shape or not len(when):
-        raise InputError(
-            f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the "
-            "same length"
-        )
+    require(
+        when.ndim == 1 and when.shape == arrived.shape and len(when),
+        f"times has shape {when.shape} and observed {arrived.shape}; both must be lists of the "
+        "same length",
+    )
     at, arrivals = np.unique(when[arrived], return_counts=True)
     risk = len(when) - np.searchsorted(np.sort(when), at, side="left")
-    curve = stats.ecdf(stats.CensoredData(uncensored=when[arrived], right=when[~arrived])).sf
+    curve = scipy.stats.ecdf(
+        scipy.stats.CensoredData(uncensored=when[arrived], right=when[~arrived])
+    ).sf
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         warnings.simplefilter("ignore")  # where nobody is left, Greenwood's variance is undefined
         ends = curve.confidence_interval(method="log-log")
@@ -238,11 +232,11 @@ def kaplan_meier(times: ArrayLike, observed: ArrayLike) -> KaplanMeier:
 
 def _shared_runs(samples: tuple[Floats, ...]) -> int:
     lengths = {len(series) for series in samples}
-    if len(lengths) != 1 or 0 in lengths:
-        raise InputError(
-            f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the "
-            "same runs"
-        )
+    require(
+        len(lengths) == 1 and 0 not in lengths,
+        f"samples have {', '.join(map(str, sorted(lengths)))} runs; every series must have the "
+        "same runs",
+    )
     return lengths.pop()
 
 

@@ -15,45 +15,85 @@ process.
 """
 
 import hashlib
+import importlib
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.extending import intrinsic, overload
 
+from jekyllhyde.errors import need
+from jekyllhyde.parallel import interruptible
 from jekyllhyde.references import digest_of
 
 F = TypeVar("F", bound=Callable[..., object])
-OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
+COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
 
 
-def kernel(function: F) -> F:
+@cache
+def _say(sentence: str) -> None:
+    warnings.warn(sentence, stacklevel=3)  # not the line of the sentence, but who asked
+
+
+def _counting(references: bool) -> dict[str, bool]:
+    # Numba's private option to count references to arrays, or not to.
+    if hasattr(getattr(numba.core.cpu, "CPUTargetOptions", None), "_nrt"):
+        return {"_nrt": references}
+    _say("this Numba cannot be told to count no references; kernels are slower")
+    return {}
+
+
+OPTIONS: Any = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    **_counting(references=False),
+}
+INLINED: Any = {**OPTIONS, "forceinline": True}
+
+
+def kernel(function: F, **options: Any) -> F:
     """Compile `function` to machine code on first use and keep the result on disk.
 
     A kernel allocates no memory, so that no references need be counted: Numba would count those to
     every array that a record hands out, two locked memory operations each.
     """
-    return _compile(function, {"contract"})
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(over="ignore")(function)  # integers wrap around as in C
+    compiler = partial(numba.njit, **{**OPTIONS, **options})
+    try:
+        compiled: Any = compiler(cache=True)(function)
+        compiled._cache._cache_file = _CacheFiles(compiled._cache)
+    except (RuntimeError, AttributeError):  # no folder for it, or Numba has changed inside
+        _say("compiled code cannot be kept on disk here; it is compiled anew in every process")
+        compiled = compiler()(function)
+    if compile := getattr(compiled, "_compile_for_args", None):
+        # in a thread of its own: an interrupt within LLVM's calls to Python would be lost
+        compiled._compile_for_args = lambda *arguments, **named: interruptible(
+            partial(compile, *arguments, **named)
+        )
+    return cast(F, compiled)
 
 
 def allocating(function: F) -> F:
     """As `kernel`, for a function that makes arrays."""
-    return _compile(function, {"contract"}, _nrt=True)
+    return kernel(function, **_counting(references=True))
 
 
 def phase(function: F) -> F:
     """As `kernel`, and inlined into its caller by LLVM: for the phases of a loop."""
-    return _compile(function, {"contract"}, forceinline=True)
+    return kernel(function, forceinline=True)
 
 
 def reduction(function: F) -> F:
     """As `kernel`, and a sum may be taken in several partial sums at once."""
-    return _compile(function, {"contract", "reassoc"})
+    return kernel(function, fastmath={"contract", "reassoc"})
 
 
 def by_type(method: str) -> Callable[..., Any]:
@@ -70,8 +110,7 @@ def by_type(method: str) -> Callable[..., Any]:
         return getattr(getattr(choice, "instance_class", None), method, None)
 
     dispatch.__name__ = method
-    options: Any = {**OPTIONS, "forceinline": True, "fastmath": {"contract"}}
-    overload(dispatch, strict=False, jit_options=options)(implementation)
+    overload(dispatch, strict=False, jit_options=INLINED)(implementation)
     return dispatch
 
 
@@ -89,27 +128,29 @@ def _sqrt(typing_context: Any, x: Any) -> Any:
     return numba.float64(numba.float64), generate
 
 
-@overload(sqrt, strict=False, jit_options=OPTIONS | {"forceinline": True})
+@overload(sqrt, strict=False, jit_options=INLINED)
 def _compiled_sqrt(x: Any) -> Any:
     return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
 
 
-def _compile(function: F, fastmath: set[str], **options: Any) -> F:
-    settings = {**OPTIONS, "fastmath": fastmath, **options}
-    compiled: Any
+def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
+    """PTX of a kernel for arguments like these, as a device function; no card is needed for it.
+
+    What compiles: NamedTuples of arrays and scalars, one within the other too, choices by type,
+    `math` functions. What does not, with the error that the compiler raises: memory that is
+    allocated, `np.exp` and the like, `_replace`, `reshape`.
+    """
+    need("gpu")
+    cuda = importlib.import_module("numba.cuda")
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    # the compiler asks for the card's kind at every inner call: answer for one that is not there
+    ask = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=COMPUTE_CAPABILITY)
     try:
-        compiled = numba.njit(cache=True, **settings)(function)
-    except RuntimeError:  # no folder in which compiled code could be kept
-        _say_uncached()
-        return numba.njit(**settings)(function)
-    if not hasattr(compiled, "py_func"):  # Numba is switched off: it is the function itself
-        return np.errstate(over="ignore")(function)  # integers wrap around as in C
-    try:
-        compiled._cache._cache_file = _CacheFiles(compiled._cache)
-    except AttributeError:  # Numba has changed inside
-        _say_uncached()
-        compiled = numba.njit(**settings)(function)
-    return cast(F, compiled)
+        source, types = getattr(function, "py_func", function), tuple(map(numba.typeof, arguments))
+        return str(cuda.compile_ptx(source, types, device=True, cc=COMPUTE_CAPABILITY)[0])
+    finally:
+        dispatcher.get_current_device = ask
 
 
 class _CacheFiles:
@@ -139,8 +180,8 @@ class _CacheFiles:
             file.save(key, data)
 
     def _file(self, key: Any) -> Any:
-        classes = _foreign(getattr(key[0], "args", key[0]))
-        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in classes})
+        types = getattr(key[0], "args", key[0])
+        names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in _foreign(types)})
         suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
         return self._make(self._path, f"{self._base}.{suffix}", _package_stamp())
 
@@ -156,17 +197,8 @@ def _foreign(types: Any) -> Iterator[type]:
 
 
 @cache
-def _say_uncached() -> None:
-    warnings.warn(
-        "compiled code cannot be kept on disk here; it is compiled anew in every process",
-        stacklevel=2,
-    )
-
-
-@cache
 def _package_stamp() -> str:
     # Changes whenever the content of a file of the package does.
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    contents = b"".join(path.read_bytes() for path in files)
+    return hashlib.sha256(numba.__version__.encode() + contents).hexdigest()

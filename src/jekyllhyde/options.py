@@ -11,10 +11,9 @@ import inspect
 import re
 import sys
 import textwrap
-import typing
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 _TEXT = re.compile(r"^(?P<names>\w+(?:, \w+)*) : (?P<text>.+(?:\n[ \t]+.+)*)", re.MULTILINE)
 
@@ -30,8 +29,8 @@ class Option(NamedTuple):
     @property
     def kinds(self) -> tuple[Any, ...]:
         """The types that a value may have, None left out."""
-        is_union = typing.get_origin(self.kind) not in (None, tuple)
-        members = typing.get_args(self.kind) if is_union else (self.kind,)
+        is_alone = get_origin(self.kind) in (None, tuple)
+        members = (self.kind,) if is_alone else get_args(self.kind)
         return tuple(member for member in members if member is not type(None))
 
 
@@ -50,7 +49,7 @@ def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
             # a name that only type checkers import, and a class variable, are no option's type
             with contextlib.suppress(NameError, TypeError):
                 alone = SimpleNamespace(__annotations__={name: annotation})
-                kinds |= typing.get_type_hints(alone, vars(sys.modules[owner.__module__]))
+                kinds |= get_type_hints(alone, vars(sys.modules[owner.__module__]))
     defaults = {
         name: None if parameter.default is parameter.empty else parameter.default
         for name, parameter in inspect.signature(thing).parameters.items()

@@ -71,9 +71,7 @@ def run_all(
         worker.start()
     try:
         return [future.result() for future in futures]
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
+    except Exception:
         over.set()
         for worker in workers:
             worker.join()

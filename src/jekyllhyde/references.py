@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from jekyllhyde.errors import InputError
 
-_REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<name>\w+)(?P<settings>\(.*\))?", re.DOTALL)
+_REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<call>(?P<name>\w+)(?:\(.*\))?)", re.DOTALL)
 
 
 def is_reference(value: Any) -> bool:
@@ -26,13 +26,13 @@ def is_reference(value: Any) -> bool:
 def locate(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The settings with references relative to `folder` made into ones that any process finds."""
     return _each(
-        settings, lambda key, match: f"{(folder / match['file']).resolve()}:{_name(match)}"
+        settings, lambda key, match: f"{(folder / match['file']).resolve()}:{match['call']}"
     )
 
 
 def described(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with every reference as function@digest of its file."""
-    return _each(settings, lambda key, match: f"{_name(match)}@{_digest_for(key, match)}")
+    return _each(settings, lambda key, match: f"{match['call']}@{_digest_for(key, match)}")
 
 
 def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,13 +95,7 @@ def _each(
 
 
 def _match(reference: str) -> re.Match[str]:
-    match = _REFERENCE.fullmatch(reference)
-    assert match is not None
-    return match
-
-
-def _name(match: re.Match[str]) -> str:
-    return match["name"] + (match["settings"] or "")
+    return cast(re.Match[str], _REFERENCE.fullmatch(reference))
 
 
 def _digest_for(key: str, match: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from jekyllhyde import references
 from jekyllhyde.errors import InputError
@@ -33,7 +33,7 @@ def shell_name(name: str) -> str:
     return name.replace("_", "-")
 
 
-class Registry(Mapping[str, R], Generic[R]):
+class Registry(Mapping[str, R]):
     """Records of one kind by name; an unknown name is refused with a list of those there are."""
 
     def __init__(self, kind: str, records: Mapping[str, R] | None = None) -> None:
@@ -79,8 +79,9 @@ class Choices(Registry[type]):
             # Compiled code is chosen by the name and the fields of a NamedTuple alone: a class of
             # the same name from another file, or from the same file after an edit, would run the
             # code of the first. So a class of the user's own gets a name that no other class has.
-            name = cls.__qualname__.rpartition(".")[2]
-            cls.__name__ = f"{name}_{references.digest_of(cls) or id(cls)}"
+            cls.__name__ = (
+                f"{cls.__qualname__.rpartition('.')[2]}_{references.digest_of(cls) or id(cls)}"
+            )
         return record
 
     def _read(self, value: Any, field: str) -> Any:
@@ -105,13 +106,13 @@ class Choices(Registry[type]):
         of the user's own has the digest of its file, which an edit changes.
         """
         cls = type(record)
-        known = next((name for name, choice in self.items() if choice is cls), None)
+        known = (name for name, choice in self.items() if choice is cls)
+        name = next(known, None) or f"{cls.__qualname__}@{references.digest_of(cls)}"
         given = [
             f"{key}={getattr(record, key)!r}"
             for key, parameter in _parameters(cls).items()
             if getattr(record, key) != parameter.default
         ]
-        name = known or f"{cls.__qualname__}@{references.digest_of(cls)}"
         return f"{name}({', '.join(given)})" if given else name
 
 
@@ -122,8 +123,8 @@ def _arguments(value: str, text: str | None, field: str) -> dict[str, Any]:
     # The settings within the parentheses.
     try:
         # infinity has no literal, but `spell` writes it
-        text = re.sub(r"(?<==)inf\b", "1e999", text or "")
-        call: Any = ast.parse(f"_({text})", mode="eval").body
+        readable = re.sub(r"(?<==)inf\b", "1e999", text or "")
+        call: Any = ast.parse(f"_({readable})", mode="eval").body
         if call.args:
             raise ValueError
         return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}

@@ -5,11 +5,11 @@ from typing import Annotated, Any, Union
 
 import tyro
 
+from jekyllhyde import __version__
 from jekyllhyde.cli.figure import Figure, Report
+from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
-from jekyllhyde.cli.store import StoreCommand
-from jekyllhyde.cli.sweep import Sweep
 from jekyllhyde.cli.train import Train
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
@@ -29,12 +29,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Entry point of `jh`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments == ["--version"]:
-        from jekyllhyde import __version__
-
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(arguments).run()
+        return parse(arguments).run() or 0
     except InputError as error:
         print(f"jh: {error}", file=sys.stderr)
         return 2
@@ -50,8 +48,9 @@ def parse(arguments: list[str]) -> Any:
         check_choice(name, "command", COMMANDS)
     completed = getattr(COMMANDS.get(name), "completed", None)
     commands = COMMANDS | ({} if completed is None else {name: completed(arguments[1:])})
-    kinds = (Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
-    command_type: Any = Union[tuple(kinds)]  # noqa: UP007 (of as many as there are)
+    command_type: Any = Union[  # noqa: UP007 (of as many as there are)
+        tuple(Annotated[kind, tyro.conf.subcommand(key)] for key, kind in commands.items())
+    ]
     command, unknown = tyro.cli(
         command_type,
         prog="jh",

@@ -10,18 +10,16 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
+import jekyllhyde as jh
 from jekyllhyde import references
-from jekyllhyde.cli.show import progress_bar, show_table
-from jekyllhyde.cli.sweep import Lab, compute, hint
-from jekyllhyde.errors import InputError, check_choice, check_count, missing, need
+from jekyllhyde.cli.console import progress_bar, show_table
+from jekyllhyde.cli.laboratory import Lab, compute, hint, with_runs
+from jekyllhyde.errors import check_choice, missing, need, require
 from jekyllhyde.files import prepare_folder
-
-if TYPE_CHECKING:
-    from jekyllhyde.lab.panel import Panel
 
 
 @dataclass(frozen=True)
@@ -44,25 +42,21 @@ class Figure:
     # Print one JSON object instead of the tables.
     json: bool = False
 
-    def run(self) -> int:
+    def run(self) -> None:
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.figures.drawings import DRAWINGS
 
         chosen = find_panels(self.panels, {**DRAWINGS, **PANELS})
         drawings = [name for name in chosen if name in DRAWINGS]
-        panels = {
-            name: sized(panel, self.preset, self.runs)
-            for name, panel in chosen.items()
-            if name not in drawings
-        }
-        made, absent = with_extras(panels)
+        panels = {name: panel for name, panel in chosen.items() if name not in drawings}
+        made, absent = ready(panels, self.preset, self.runs)
         for module, names in absent.items():
             if "all" not in self.panels:
-                need(panels[names[0]].method.extra or "")
+                need(panels[names[0]].method.extra)
             print(f"left out, for lack of {module}: {', '.join(names)}", file=sys.stderr)
         if self.lab.dry_run:
             compute(self.lab, [panel.experiment for panel in made.values()], " ".join(made))
-            return 0
+            return
         need("plot")
         folder = prepare_folder(self.out)
         report: dict[str, Any] = {}
@@ -73,18 +67,16 @@ class Figure:
         report |= {name: self._make(panel, folder) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         print(json.dumps(report) if self.json else "\n".join(files))
-        return 0
 
-    def _make(self, panel: Panel, folder: Path) -> dict[str, Any]:
+    def _make(self, panel: jh.lab.Panel, folder: Path) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
         from jekyllhyde.lab.draw import write_panel
-        from jekyllhyde.lab.panel import judge, read
 
         start = time.perf_counter()
         store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)
         assert store is not None
-        curves = read(panel, store)
-        claims = judge(curves)
+        curves = jh.lab.read(panel, store)
+        claims = jh.lab.judge(curves)
         files = [str(path) for path in write_panel(curves, folder, claims)]
         seconds = time.perf_counter() - start
         title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
@@ -113,71 +105,74 @@ class Report:
     # Print one JSON object instead of the summary.
     json: bool = False
 
-    def run(self) -> int:
+    def run(self) -> None:
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.html_page import write_page
-        from jekyllhyde.lab.panel import has_runs, read
-        from jekyllhyde.lab.store import Store
+        from jekyllhyde.lab.panel import has_runs
 
         need("plot")
-        store = Store.open(self.store)
-        chosen = find_panels(self.panels, PANELS)
-        panels = {name: sized(panel, self.preset) for name, panel in chosen.items()}
-        able, absent = with_extras(panels)
+        store = jh.lab.Store.open(self.store)
+        panels = find_panels(self.panels, PANELS)
+        able, absent = ready(panels, self.preset)
         made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
-        lacking = absent | {"runs": [name for name in able if name not in made]}
-        skipped = {f"for lack of {what}": names for what, names in lacking.items() if names}
-        if not made:
-            raise InputError(
-                f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
-                "with jh figure"
-            )
+        absent["runs"] = [name for name in able if name not in made]
+        skipped = {f"for lack of {what}": names for what, names in absent.items() if names}
+        require(
+            made,
+            f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
+            "with jh figure",
+        )
         curves = []
         with progress_bar(len(made), "panels") as advance:
             for panel in made.values():
-                curves.append(read(panel, store))
+                curves.append(jh.lab.read(panel, store))
                 advance(1)
         path = write_page(curves, self.out, store, skipped)
         if self.json:
-            runs = {shown.panel.name: shown.runs for shown in curves}
-            not_made = [name for names in skipped.values() for name in names]
-            print(json.dumps({"file": str(path), "runs": runs, "not_made": not_made}))
+            report = {
+                "file": str(path),
+                "runs": {shown.panel.name: shown.runs for shown in curves},
+                "not_made": [name for names in skipped.values() for name in names],
+            }
+            print(json.dumps(report))
         else:
             lines = [f"not made, {reason}: {', '.join(names)}" for reason, names in skipped.items()]
             print(f"panels: {', '.join(made)}", *lines, path, sep="\n")
-        return 0
 
 
-def sized(panel: Panel, preset: str, runs: int | None = None) -> Panel:
-    """The panel at the size asked for; an exact one has only one."""
+def ready(
+    panels: Mapping[str, jh.lab.Panel], preset: str, runs: int | None = None
+) -> tuple[dict[str, jh.lab.Panel], dict[str, list[str]]]:
+    """The panels that can be made, at the size asked for, and the names of the others by the module
+    that they lack.
+    """
     check_choice(preset, "preset", ("paper", "quick"))
+    lacks = {name: [*missing(panel.method.extra), ""][0] for name, panel in panels.items()}
+    absent = {
+        module: [name for name in lacks if lacks[name] == module]
+        for module in lacks.values()
+        if module
+    }
+    made = {
+        name: panel if panel.exact else sized(panel, preset, runs)
+        for name, panel in panels.items()
+        if not lacks[name]
+    }
+    return made, absent
+
+
+def sized(panel: jh.lab.Panel, preset: str, runs: int | None) -> jh.lab.Panel:
+    """The panel with as many points and runs as asked for."""
     experiment = panel.experiment
-    if panel.exact:
-        return panel
     if preset == "quick":
         experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
-    if runs is not None:
-        experiment = replace(experiment, runs=check_count(runs, "runs", 1))
-    return replace(panel, experiment=experiment)
-
-
-def with_extras(panels: Mapping[str, Panel]) -> tuple[dict[str, Panel], dict[str, list[str]]]:
-    """The panels that can be made, and the names of the others by the module that they lack."""
-    made: dict[str, Panel] = {}
-    absent: dict[str, list[str]] = {}
-    for name, panel in panels.items():
-        if modules := missing(panel.method.extra):
-            absent.setdefault(modules[0], []).append(name)
-        else:
-            made[name] = panel
-    return made, absent
+    return replace(panel, experiment=with_runs(experiment, runs))
 
 
 def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:
     """What is meant by names, a figure's number, `all`, or file.py:NAME, by name."""
     allowed = f"all, a figure's number, file.py:NAME, or one of {', '.join(known)}"
-    if not wanted:
-        raise InputError(f"no figure is given; it must be {allowed}")
+    require(wanted, f"no figure is given; it must be {allowed}")
     panels: dict[str, Any] = {}
     for name in wanted:
         meant = (
@@ -190,19 +185,16 @@ def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, 
                 or (name.isdigit() and name == key.rstrip("abcdefghijklmnopqrstuvwxyz-"))
             }
         )
-        if not meant:
-            raise InputError(f"figure is {name!r}; it must be {allowed}")
+        require(meant, f"figure is {name!r}; it must be {allowed}")
         panels |= meant
     return panels
 
 
 def _own_panels(reference: str) -> dict[str, Any]:
     # The panels that "file.py:NAME" names; the files that they refer to are found beside it.
-    from jekyllhyde.lab.panel import Panel
-
     def is_figure(value: Any) -> bool:
         panels = value if isinstance(value, (tuple, list)) else (value,)
-        return bool(panels) and all(isinstance(panel, Panel) for panel in panels)
+        return bool(panels) and all(isinstance(panel, jh.lab.Panel) for panel in panels)
 
     loaded = references.load_value("figure", reference, is_figure, "Panel (or tuple of Panels)")
     folder = Path(reference.rpartition(":")[0]).resolve().parent

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from gymnasium.spaces import Discrete
 
+import jekyllhyde as jh
 from jekyllhyde import intervals
 from jekyllhyde.agent import AGENTS, AgentRecord
-from jekyllhyde.cli.learners import make_agent, settings_of
-from jekyllhyde.cli.show import progress_bar
+from jekyllhyde.cli.console import progress_bar, settings_of
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
-from jekyllhyde.mdp.domains import Domain
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.mdp.gym_import import make_environment
+from jekyllhyde.options import options_of
 from jekyllhyde.tabular import train_files
 
 LAST = 100  # episodes whose mean return is shown
@@ -33,7 +33,7 @@ class Task(NamedTuple):
     and gives a bar for the work that follows.
     """
 
-    domain: Domain
+    domain: jh.Domain
     record: AgentRecord
     way: Callable[..., Any]
     sentence: str
@@ -61,20 +61,28 @@ class Outcome(NamedTuple):
     note: str = ""
 
 
-def choose_way(record: AgentRecord, domain: Domain) -> Callable[..., Outcome]:
+def choose_way(record: AgentRecord, domain: jh.Domain) -> Callable[..., Outcome]:
     """Known models are learned as such, by the agents that can."""
     if domain.foreign or not (record.tabular or record.name in AGENTS):
         return learn_step_by_step
     return learn_on_model if record.tabular else train_in_one_call
 
 
-def has_finite_spaces(domain: Domain) -> bool:
+def has_finite_spaces(domain: jh.Domain) -> bool:
     """Whether observations and actions are Discrete."""
     if not domain.foreign:
         return True
     with closing(make_environment(domain.name)) as env:
-        spaces = (env.observation_space, env.action_space)
-        return all(isinstance(space, Discrete) for space in spaces)
+        return isinstance(env.observation_space, Discrete) and isinstance(
+            env.action_space, Discrete
+        )
+
+
+def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
+    """The agent with the options that were chosen; the discount of a model is the agent's too."""
+    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
+    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
+    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})
 
 
 def learn_on_model(
@@ -93,12 +101,10 @@ def learn_on_model(
     mdps : random MDPs, with the seeds mdp-seed, mdp-seed + 1, ...
     mdp_seed : which random MDP.
     """
-    from jekyllhyde.tabular.learn import learn
-
     agent = make_agent(task.record, None, task.seed, task.settings)
     problems = [task.mdp(mdp_seed + i) for i in range(mdps)]
     with task.begin(mdps * runs * trajectories) as bar:
-        result = learn(
+        result = jh.learn(
             problems,
             agent,
             trajectories=trajectories,
@@ -133,18 +139,17 @@ def train_in_one_call(
     device : cpu or gpu; JAX's own choice by default.
     mdp_seed : which random MDP.
     """
-    from jekyllhyde import deep
     from jekyllhyde.deep import training_files
 
     mdp = task.mdp(mdp_seed)
     settings = {"config": "recommended", "level": task.options.get("level", 1), **task.settings}
     with task.begin(runs * episodes) as bar:
-        result = deep.train(
+        result = jh.deep.train(
             mdp,
             task.record.name,
             seeds=runs,
             episodes=episodes,
-            config=deep.configure(task.record.name, **settings),
+            config=jh.deep.configure(task.record.name, **settings),
             seed=task.seed,
             device=device,
             horizon=task.domain.horizon,
@@ -152,17 +157,16 @@ def train_in_one_call(
         )
     solved = result.solved()
     reached = result.episode[solved.argmax(1)][solved.any(1)]
-    measured = [
-        row("undiscounted score, ten episodes", result.score[:, -1]),
-        row("undiscounted score, exact", result.exact_score[:, -1]),
-        row("undiscounted score of the optimum", result.optimum),
-        row("share of runs within 0.5 of it", solved[:, -1]),
-        row("first there, episodes", reached),
-        row("runs that diverged", result.diverged.sum()),
-    ]
     return Outcome(
         runs=runs,
-        measured=measured,
+        measured=[
+            row("undiscounted score, ten episodes", result.score[:, -1]),
+            row("undiscounted score, exact", result.exact_score[:, -1]),
+            row("undiscounted score of the optimum", result.optimum),
+            row("share of runs within 0.5 of it", solved[:, -1]),
+            row("first there, episodes", reached),
+            row("runs that diverged", result.diverged.sum()),
+        ],
         work=f"{int(result.step[:, -1].sum())} steps, compilation included,",
         settings=settings_of(result.config),
         write=lambda folder: training_files.write(
@@ -186,7 +190,9 @@ def learn_step_by_step(
 
     def learner(run: int) -> Any:
         env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
-        return make_agent(task.record, env, _run_seed(task.seed, run), task.settings)
+        # from (seed, run), so that runs of different seeds do not share it
+        sequence = np.random.SeedSequence((check_count(task.seed, "seed", 0), run))
+        return make_agent(task.record, env, int(sequence.generate_state(1)[0]), task.settings)
 
     agent, episodes, J = learner(0), [], []
     settings, model = settings_of(agent.settings), mdp
@@ -214,11 +220,6 @@ def learn_step_by_step(
         write=lambda folder: train_files.write_episodes(episodes, folder),
         failures={},
     )
-
-
-def _run_seed(seed: int, run: int) -> int:
-    # from (seed, run), so that runs of different seeds do not share it
-    return int(np.random.SeedSequence((check_count(seed, "seed", 0), run)).generate_state(1)[0])
 
 
 def _greedy(agent: Any, n_states: int) -> Floats:

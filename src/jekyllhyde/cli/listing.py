@@ -9,9 +9,7 @@ import tyro
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, find_agent
-from jekyllhyde.cli.flags import shown
-from jekyllhyde.cli.learners import agent_options
-from jekyllhyde.cli.show import show_json, show_table
+from jekyllhyde.cli.console import agent_options, show_json, show_table, shown
 from jekyllhyde.errors import check_choice
 from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, Domain, known_domain
 from jekyllhyde.registry import python_name, shell_name
@@ -37,27 +35,28 @@ class List:
     its options.
     """
 
+    # A domain or an agent.
     name: Annotated[
         tyro.conf.Positional[str | None],
         tyro.conf.arg(metavar="[NAME]", help_behavior_hint="(default: everything)"),
     ] = None
-    """A domain or an agent."""
-    json: bool = False  # Print one JSON object instead of the tables.
-    markdown: bool = False  # Print the documentation's page of options instead.
+    # Print one JSON object instead of the tables.
+    json: bool = False
+    # Print the documentation's page of options instead.
+    markdown: bool = False
 
-    def run(self) -> int:
+    def run(self) -> None:
         if self.markdown:
             print(options_page(), end="")
-            return 0
-        content = everything() if self.name is None else described(self.name)
-        if self.json:
-            show_json(content)
+        elif self.json:
+            show_json(everything() if self.name is None else described(self.name))
         elif self.name is None:
-            show_everything(**content)
+            show_everything(**everything())
         else:
-            rows = content["options"] or [{"option": "none"}]
-            show_table("{name}: {about}".format(**content), rows)
-        return 0
+            content = described(self.name)
+            show_table(
+                "{name}: {about}".format(**content), content["options"] or [{"option": "none"}]
+            )
 
 
 def everything() -> dict[str, Any]:
@@ -75,18 +74,23 @@ def everything() -> dict[str, Any]:
     for title, home in REGISTRIES.items():
         with contextlib.suppress(ImportError):  # what needs an extra that is not installed
             names[title] = list(map(shell_name, pkgutil.resolve_name(home)))
-    agents = {shell_name(name): {"about": record.about} for name, record in AGENTS.items()}
-    return {"domains": domains, "agents": agents, "names": names}
+    return {
+        "domains": domains,
+        "agents": {shell_name(name): {"about": record.about} for name, record in AGENTS.items()},
+        "names": names,
+    }
 
 
 def show_everything(domains: Any, agents: Any, names: Any) -> None:
     """The same as tables and lists."""
     for title, records in {"domain": domains, "agent": agents}.items():
-        rows = [
-            {title: name, **{key: record[key] for key in record if key != "options"}}
-            for name, record in records.items()
-        ]
-        show_table(f"{title}s (or one of your own, file.py:name)", rows)
+        show_table(
+            f"{title}s (or one of your own, file.py:name)",
+            [
+                {title: name, **{key: record[key] for key in record if key != "options"}}
+                for name, record in records.items()
+            ],
+        )
     for title, known in names.items():
         print(f"{title}: {', '.join(known)}")
     print("jh list NAME says what a domain or an agent takes")
@@ -100,11 +104,14 @@ def described(name: str) -> dict[str, Any]:
         check_choice(python_name(name), "name", [*DOMAINS, *AGENTS])
     record = domain or find_agent(name)
     options = record.options if isinstance(record, Domain) else agent_options(record, {})
-    rows = [
-        {"option": option.name, "default": shown(option.default), "about": option.about}
-        for option in options.values()
-    ]
-    return {"name": name, "about": record.about, "options": rows}
+    return {
+        "name": name,
+        "about": record.about,
+        "options": [
+            {"option": option.name, "default": shown(option.default), "about": option.about}
+            for option in options.values()
+        ],
+    }
 
 
 def options_page() -> str:
@@ -112,9 +119,10 @@ def options_page() -> str:
     page = "# Options\n\nFlags have dashes: `--n-states`. `jh list --markdown` made this page.\n"
     for name in [*DOMAINS, *AGENTS]:
         content = described(name)
+        rows = [
+            f"| `{row['option']}` | `{row['default']}` | {row['about'].replace('|', '&#124;')} |\n"
+            for row in content["options"]
+        ]
         page += f"\n## {shell_name(name)}\n\n{content['about']}\n\n"
-        page += f"| option | default | |\n{'| --- ' * 3}|\n"
-        for row in content["options"]:
-            text = row["about"].replace("|", "&#124;")
-            page += f"| `{row['option']}` | `{row['default']}` | {text} |\n"
+        page += "".join(["| option | default | |\n| --- | --- | --- |\n", *rows])
     return page

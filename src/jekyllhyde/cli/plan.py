@@ -5,9 +5,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
-from jekyllhyde.cli.show import prepare_out, progress_bar, show_json, show_table
-from jekyllhyde.errors import InputError
+import jekyllhyde as jh
+from jekyllhyde.cli.console import (
+    ProblemCommand,
+    first_argument,
+    given,
+    prepare_out,
+    progress_bar,
+    show_json,
+    show_table,
+    with_flags,
+)
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of
 
@@ -26,8 +35,7 @@ class Plan(ProblemCommand):
         options = {} if problem is None else {problem: find_problem(problem).options}
         return with_flags(cls, {"updates": updates, **options})
 
-    def run(self) -> int:
-        from jekyllhyde import theory
+    def run(self) -> None:
         from jekyllhyde.planning import plan_files
 
         prepare_out(self.out)
@@ -37,24 +45,31 @@ class Plan(ProblemCommand):
         runs = plan_all(mdp, **updates)
         seconds = time.perf_counter() - start
         files = [] if self.out is None else plan_files.write(runs, self.out)
-        checks = [theory.check(run) if "check" in updates else [] for run in runs]
+        checks = [jh.theory.check(run) if "check" in updates else [] for run in runs]
         rows = [plan_files.summarize(run) for run in runs]
         if self.json:
+            report = {
+                "problem": repr(mdp),
+                "J_star": mdp.J_star,
+                "seconds": seconds,
+                "runs": [
+                    {**row, "checks": [asdict(statement) for statement in statements]}
+                    for row, statements in zip(rows, checks, strict=True)
+                ],
+                "files": files,
+            }
+            show_json(report)
+        else:
+            print(
+                f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, "
+                f"gamma {mdp.gamma:g}, optimal return {mdp.J_star:.6g}"
+            )
+            show_table("{parametrization}, eta {eta}".format(**rows[0]), list(map(_narrow, rows)))
             for row, statements in zip(rows, checks, strict=True):
-                row["checks"] = [asdict(statement) for statement in statements]
-            about = {"problem": repr(mdp), "J_star": mdp.J_star, "seconds": seconds}
-            show_json({**about, "runs": rows, "files": files})
-            return 0
-        print(
-            f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, gamma {mdp.gamma:g}, "
-            f"optimal return {mdp.J_star:.6g}"
-        )
-        show_table("{parametrization}, eta {eta}".format(**rows[0]), [_narrow(row) for row in rows])
-        for row, statements in zip(rows, checks, strict=True):
-            print(f"{row['series']}\n{theory.table(statements)}\n" if statements else "", end="")
-        updated = sum(run.updates for run in runs)
-        print(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
-        return 0
+                if statements:
+                    print(f"{row['series']}\n{jh.theory.table(statements)}")
+            updated = sum(run.updates for run in runs)
+            print(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
 
 
 def plan_all(
@@ -82,12 +97,12 @@ def plan_all(
     convention : published (as the figures were made) or paper (the text, literally).
     check : check the theory's conditions, theorems and bounds on every run.
     """
-    from jekyllhyde.planning.plan import plan
-
-    if o is not None and "mixture" not in density:
-        raise InputError("--o is given, but no density takes it; add --density mixture")
+    require(
+        o is None or "mixture" in density,
+        "--o is given, but no density takes it; add --density mixture",
+    )
     with progress_bar(len(density) * updates, mdp.name) as bar:
-        return plan(
+        return jh.plan(
             [mdp] * len(density),
             parametrization=parametrization,
             density=list(density),

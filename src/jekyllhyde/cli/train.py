@@ -9,18 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jekyllhyde.agent import AGENTS
-from jekyllhyde.cli.flags import (
+from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
+from jekyllhyde.cli.console import (
     Options,
     ProblemCommand,
+    agent_options,
     first_argument,
     given,
+    prepare_out,
+    show_json,
+    show_table,
     value_of,
     with_flags,
 )
-from jekyllhyde.cli.learners import PRESETS, agent_options, choose_agent
-from jekyllhyde.cli.show import prepare_out, show_json, show_table
-from jekyllhyde.errors import check_count
+from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import shell_name
@@ -31,6 +33,13 @@ AGENT = Option(
     "tabular-jekyll-hyde where both spaces are Discrete, else jekyll-hyde",
     f"{', '.join(map(shell_name, AGENTS))}, or one of your own, file.py:Name.",
 )
+PRESETS = ("convention", "config")  # options that choose the values of others
+RENAMED = {"on-policy": "tabular-on-policy"}
+# by whether both spaces are Discrete
+DEFAULTS = {
+    True: ("tabular-jekyll-hyde", "both spaces are Discrete; --agent jekyll-hyde takes networks"),
+    False: ("jekyll-hyde", "not both spaces are Discrete, so it has networks"),
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,7 @@ class Train(ProblemCommand):
         made.groups = (work, options, settings)
         return made
 
-    def run(self) -> int:
+    def run(self) -> None:
         prepare_out(self.out)
         work, options, settings = (given(self, group) for group in self.groups)
         for name, value in work.items():
@@ -86,10 +95,22 @@ class Train(ProblemCommand):
             about = {"problem": self.problem, "agent": agent, "seed": self.seed, "files": files}
             measured = {name: value for name, value in outcome._asdict().items() if name != "write"}
             show_json({**about, "seconds": seconds, **measured})
-            return 0
-        runs = f"mean and 95 % interval over {outcome.runs} runs" if outcome.runs > 1 else "one run"
-        show_table(f"{agent} on {self.problem} ({runs})", outcome.measured)
-        for run, reason in outcome.failures.items():
-            print(f"run {run} failed: {reason}")
-        print(f"{outcome.work} in {seconds:.2f} s", *filter(None, [outcome.note]), *files, sep="\n")
-        return 0
+        else:
+            mean = f"mean and 95 % interval over {outcome.runs} runs"
+            runs = mean if outcome.runs > 1 else "one run"
+            show_table(f"{agent} on {self.problem} ({runs})", outcome.measured)
+            failures = (f"run {run} failed: {why}" for run, why in outcome.failures.items())
+            lines = *failures, f"{outcome.work} in {seconds:.2f} s", outcome.note, *files
+            print(*filter(None, lines), sep="\n")
+
+
+def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[AgentRecord, str]:
+    """The agent of that name; without one, the tabular or the deep J&H by the problem's spaces, and
+    a sentence that says so.
+    """
+    if name in RENAMED:
+        raise InputError(f"agent is {name!r}, which is called {RENAMED[name]}")
+    if name is not None:
+        return find_agent(name), ""
+    name, reason = DEFAULTS[is_finite]
+    return find_agent(name), f"{name} on {problem}: {reason}\n"

@@ -92,8 +92,7 @@ def modified_cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) ->
 
 def _advantage(logits: jax.Array, q: jax.Array) -> jax.Array:
     # The advantage q - v [N, A], held constant.
-    pi = jax.lax.stop_gradient(jax.nn.softmax(logits))
-    return q - jnp.sum(pi * q, -1, keepdims=True)
+    return q - jnp.sum(jax.lax.stop_gradient(jax.nn.softmax(logits)) * q, -1, keepdims=True)
 
 
 ACTOR_RULES: dict[str, Rule] = {

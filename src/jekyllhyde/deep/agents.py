@@ -8,7 +8,6 @@ compiled `act` and `update`, under the contract of all agents (`jekyllhyde.agent
 Settings that are not given are those of the configuration: "recommended", "published" or "paper".
 """
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -20,13 +19,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from jekyllhyde.agent import AGENTS, Agent, Episodes, Progress
-from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, networks, replay, sac, spaces
-from jekyllhyde.deep.agent_files import filled, load_agent, named_arrays, save_agent
+from jekyllhyde.deep import (
+    ALGORITHMS,
+    TrainResult,
+    actor_rules,
+    agent_files,
+    configure,
+    ddqn,
+    jekyll_hyde,
+    learning,
+    networks,
+    sac,
+    spaces,
+    training_loop,
+)
 from jekyllhyde.deep.bonus import Bonus
-from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.training import TrainResult
-from jekyllhyde.deep.training_loop import keep_compiled
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.gym_import import make_environment
 
 Widths = tuple[int, ...] | None
@@ -35,19 +43,14 @@ REPORTED = 100  # steps between two calls of `progress`
 
 @cache
 def _compiled(name: str) -> SimpleNamespace:
-    # An algorithm's functions, compiled. Of what `act` changes only the key comes back; `update`
-    # gives up the state that it is given, so that replay is changed in place, not copied.
+    # An algorithm's functions, compiled. `update` gives up the state that it is given, so that
+    # replay is changed in place, not copied.
     plain = ALGORITHMS[name]
-
-    def act(*arguments: Any) -> tuple[jax.Array, jax.Array]:
-        action, state = plain.act(*arguments)
-        return action, state.key
-
     return SimpleNamespace(
         init=jax.jit(plain.init, static_argnames="space"),
-        act=jax.jit(act),
+        act=jax.jit(plain.act),
         update=jax.jit(plain.update, donate_argnums=0),
-        tables=jax.jit(plain.tables),
+        tables=jax.jit(lambda networks, observations: networks.tables(observations)),
     )
 
 
@@ -62,16 +65,16 @@ class DeepAgent(Agent):
     space: networks.Space  # where there is a state
 
     def __init__(
-        self, env: spaces.Env | str | None, seed: int, config: Any, given: Mapping[str, Any]
+        self, env: spaces.Env | str | None, seed: int, config: Any, given: dict[str, Any]
     ) -> None:
         self.env = None if env is None else make_environment(env)
         self.seed = check_count(seed, "seed", 0)
-        mdp = None if self.env is None else getattr(self.env.unwrapped, "mdp", None)
-        settings = {} if mdp is None else {"gamma": mdp.gamma}
-        settings |= {
+        mdp = getattr(getattr(self.env, "unwrapped", None), "mdp", None)
+        chosen = {} if mdp is None else {"gamma": mdp.gamma}
+        chosen |= {
             f.name: given[f.name] for f in fields(self.settings_type) if given[f.name] is not None
         }
-        self.settings = configure(self.name, config, **settings)
+        self.settings = configure(self.name, config, **chosen)
         self.episodes = Episodes()
         self._algorithm = _compiled(self.name)
         self._episode: spaces.Episode | None = None
@@ -80,7 +83,7 @@ class DeepAgent(Agent):
             self._start(spaces.space_of(self.env))
 
     def _start(self, space: networks.Space) -> Self:
-        keep_compiled()
+        training_loop.keep_compiled()
         self.space = space
         # on the device once, not with every call
         self._config = jax.tree.map(jnp.float32, self.settings)
@@ -98,10 +101,9 @@ class DeepAgent(Agent):
         # one update after each step; two calls are the same as one with the sum
         n_steps = check_count(total_timesteps, "total_timesteps", 0)
         state, env, act, update = self.state, self.env, self._algorithm.act, self._algorithm.update
-        if env is None:
-            raise InputError("the agent has no environment; give one to load")
+        require(env is not None, "the agent has no environment; give one to load")
         if self._episode is None:
-            self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts), self.seed)
+            self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts), self.seed)
         for i in range(n_steps):
             episode = self._episode
             action, key = act(state, self._config, episode.observation)
@@ -111,14 +113,20 @@ class DeepAgent(Agent):
                 episode.actions[-1] + self.space.first_action
             )
             following, ended = spaces.read(self.space, observation), bool(terminated or truncated)
-            facts: Any = (action, np.float32(reward), following, np.float32(not terminated))
+            facts: Any = (
+                episode.observation,
+                action,
+                np.float32(reward),
+                following,
+                np.float32(not terminated),
+            )
             state = self._state = update(
-                state, self._config, replay.Transition(episode.observation, *facts), np.bool_(ended)
+                state, self._config, networks.Transition(*facts), np.bool_(ended)
             )
             episode.total, episode.observation = episode.total + float(reward), following
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
-                self._episode = spaces.begin_episode(env, self.space, int(state.hyde_acts))
+                self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts))
             if progress is not None and ((i + 1) % REPORTED == 0 or i + 1 == n_steps):
                 progress(i % REPORTED + 1)
         return self
@@ -128,7 +136,7 @@ class DeepAgent(Agent):
         state, space = self.state, self.space
         x = spaces.read(space, observation)
         is_batch = x.ndim > (space.n_states is None)
-        pi, _ = self._algorithm.tables(state.networks, self._config, x if is_batch else x[None])
+        pi, _ = self._algorithm.tables(state.networks, x if is_batch else x[None])
         if deterministic:
             actions = np.argmax(np.asarray(pi), -1)
         else:
@@ -138,11 +146,13 @@ class DeepAgent(Agent):
         return actions + space.first_action if is_batch else int(actions[0]) + space.first_action
 
     def arrays(self) -> dict[str, np.ndarray]:
-        rows = np.array(self.episodes.rows, dtype=np.float64).reshape(-1, 3)
-        return {"episodes": rows, **named_arrays(self.state)}
+        return {
+            "episodes": np.array(self.episodes.rows, dtype=np.float64).reshape(-1, 3),
+            **agent_files.named_arrays(self.state),
+        }
 
     def save(self, path: str | Path) -> None:
-        save_agent(
+        agent_files.save(
             path,
             self.arrays(),
             agent=self.name,
@@ -157,17 +167,19 @@ class DeepAgent(Agent):
         """The agent saved in a folder; with an environment of the same spaces it goes on learning
         where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
         """
-        arrays, saved = load_agent(path, cls.name, own)
+        arrays, saved = agent_files.load(path, cls.name, own)
         agent = cls(seed=saved["seed"], config=saved["settings"])  # type: ignore[call-arg]
         agent.episodes = Episodes(
             [(float(total), int(n), int(hyde)) for total, n, hyde in arrays.pop("episodes")]
         )
-        agent._state = filled(agent._start(saved["space"]).state, arrays)
+        agent._state = agent_files.filled(agent._start(saved["space"]).state, arrays)
         agent._episode = saved["episode"]
         if env is not None:
             agent.env = make_environment(env)
-            if spaces.space_of(agent.env) != agent.space:
-                raise InputError("env has other observations or actions than the saved agent")
+            require(
+                spaces.space_of(agent.env) == agent.space,
+                "env has other observations or actions than the saved agent",
+            )
             if agent._episode is not None:
                 agent._episode = agent._episode.resume(agent.env, agent.space, agent.seed)
         return agent
@@ -279,11 +291,10 @@ class DiscreteSAC(DeepAgent):
 
 
 def from_result(result: TrainResult, run: int = 0) -> DeepAgent:
-    """One run of `train` as an agent that predicts and saves: the final networks, with an empty
-    replay.
-    """
+    """One run of `train` as an agent that predicts and saves, with an empty replay."""
     agent: DeepAgent = AGENTS[result.agent].cls(config=result.config)
     agent._start(networks.Space(result.mdp.n_states, (), result.mdp.n_actions))
-    final = jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
-    agent._state = replace(agent.state, networks=final)
+    agent._state = replace(
+        agent.state, networks=jax.tree.map(lambda leaf: jnp.asarray(leaf[run]), result.networks)
+    )
     return agent

@@ -21,8 +21,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import Learner, Network, Space, blend, make_network, mean, static
-from jekyllhyde.deep.replay import Samples
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    blend,
+    make_network,
+    mean,
+    static,
+)
 from jekyllhyde.registry import Choices
 
 BONUSES = Choices("bonus")
@@ -72,8 +80,10 @@ class RND(Bonus):
         sizes = (predictor_sizes if self.deep_target else predictor_sizes[:-1], predictor_sizes)
 
         def pair(k: jax.Array) -> list[Network]:
-            keys = jax.random.split(k)
-            return [make_network(*each, space.n_embedded) for each in zip(keys, sizes, strict=True)]
+            return [
+                make_network(one, layers, space.n_embedded)
+                for one, layers in zip(jax.random.split(k), sizes, strict=True)
+            ]
 
         target, predictor = (
             jax.vmap(pair)(jax.random.split(key, space.n_actions)) if self.per_action else pair(key)

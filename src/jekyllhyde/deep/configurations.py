@@ -2,15 +2,18 @@
 one state and its CONFIGS by name:
 
     init(key, config, space) -> state
-    act(state, config, observation) -> (action, state)
+    act(state, config, observation) -> (action, the next key)
     update(state, config, transition, ended) -> state
-    tables(networks, config, observations) -> pi [S, A], q [S, A]
+
+The networks of a state tell what has been learned: networks.tables(observations) -> pi [S, A],
+q [S, A].
 
 Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, `bonus_per_action`,
 `deep_target` and `normalize_bonus` are still read, and `describe` still writes them.
 """
 
 from dataclasses import fields, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -20,19 +23,13 @@ from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, sac
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
-ALGORITHMS: Registry[ModuleType] = Registry("agent")
-for _name, _module in {
-    "jekyll_hyde": jekyll_hyde,
-    "ddqn": ddqn,
-    "ddqn_rnd": ddqn,
-    "sac": sac,
-    "sac_rnd": sac,
-}.items():
-    ALGORITHMS.add(_name, _module)
-
+ALGORITHMS: Registry[ModuleType] = Registry(
+    "agent",
+    {"jekyll_hyde": jekyll_hyde, "ddqn": ddqn, "ddqn_rnd": ddqn, "sac": sac, "sac_rnd": sac},
+)
 CONFIGS = ("published", "paper", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
 # times as long (Appendix F).
@@ -74,33 +71,35 @@ def configure(
     """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
     some of its values; `level` is that of Four Rooms.
     """
-    configs, chosen = ALGORITHMS[agent].CONFIGS, config
+    configs = ALGORITHMS[agent].CONFIGS
     if isinstance(config, str):
-        chosen = configs[check_choice(config, "config", CONFIGS)]
-        family = python_name(agent).removesuffix("_rnd")
-        tuned = LEVEL_2.get((family, config), {}) if level == 2 else {}
-        hyperparameters = {**AGENTS[agent].fixed, **tuned, **hyperparameters}
+        tuned = LEVEL_2.get((python_name(agent).removesuffix("_rnd"), config), {})
+        hyperparameters = {
+            **AGENTS[agent].fixed,
+            **(tuned if level == 2 else {}),
+            **hyperparameters,
+        }
+        config = configs[check_choice(config, "config", CONFIGS)]
     elif not isinstance(config, type(configs["paper"])):
         raise InputError(
             f"config is {config!r}; it must be one of {', '.join(CONFIGS)}, or a Config of {agent}"
         )
     for name, value in hyperparameters.items():
-        chosen = _replaced(agent, chosen, name, value)
-    return chosen
+        config = _replaced(agent, config, name, value)
+    return config
 
 
 def describe(config: learning.Settings) -> dict[str, Any]:
     """The settings as version 0.1 listed them, from which stored cells have their digests; what it
     did not have comes last, and only where it is not at its default.
     """
-    values = {f.name: getattr(config, f.name) for f in fields(config)}
     names, bonus = STORED[type(config)].split(), config.bonus
-    options = (
-        {name: getattr(bonus, RND_OPTIONS[name]) for name in names if name in RND_OPTIONS}
-        if isinstance(bonus, RND)
-        else {}
-    )
-    values |= {"rnd": values.get("with_bonus"), **options}
+    options = {
+        name: getattr(bonus, RND_OPTIONS[name])
+        for name in names
+        if name in RND_OPTIONS and isinstance(bonus, RND)
+    }
+    values = {**vars(config), "rnd": getattr(config, "with_bonus", None), **options}
     plain = {
         "bonus": RND(
             **{RND_OPTIONS[name]: value for name, value in options.items()},
@@ -126,8 +125,8 @@ def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
     bonus = config.bonus
     if name in RND_OPTIONS and isinstance(bonus, RND):
         field = RND_OPTIONS[name]
-        read = _read(name, value, getattr(bonus, field))
-        return replace(config, bonus=replace(bonus, **{field: read}))
+        changed = {field: _read(name, value, getattr(bonus, field))}
+        return replace(config, bonus=replace(bonus, **changed))
     name = "with_bonus" if name == "rnd" and hasattr(config, "with_bonus") else name
     check_choice(name, f"hyperparameter of {agent}", [f.name for f in fields(config)])
     changes = {name: _read(name, value, getattr(config, name))}
@@ -147,26 +146,28 @@ def _read(name: str, value: Any, current: Any) -> Any:
         return references.load(name, value)
     if name in NAMES and not (name == "actor_rule" and callable(value)):
         return check_choice(python_name(str(value)), name, NAMES[name])
-    if isinstance(current, bool) and not isinstance(value, bool):
-        raise InputError(f"{name} is {value!r}; it must be True or False")
-    if isinstance(current, (int, tuple)) and not isinstance(current, bool):
+    if isinstance(current, bool):
+        require(isinstance(value, bool), f"{name} is {value!r}; it must be True or False")
+    elif isinstance(current, (int, tuple)):
         for count in value if isinstance(current, tuple) else [value]:
             check_count(count, name, 0 if name == "warmup" else 1)
-    elif isinstance(value, (int, float)) and not value >= 0:
-        raise InputError(f"{name} is {value}; it must be a number of at least 0")
+    elif isinstance(value, (int, float)):
+        require(value >= 0, f"{name} is {value}; it must be a number of at least 0")
     return tuple(value) if isinstance(value, list) else value
 
 
 def _record(name: str, value: Any, current: Any) -> Any:
-    # The record that `value` stands for; a bare name leaves one of its kind as it is set up.
-    if isinstance(value, str) and python_name(value) == class_name(type(current)):
-        return current
+    # The record that `value` stands for; a name leaves one of its kind as it is set up, but for the
+    # settings that are written with it.
     choices, kind = RECORDS[name]
-    record = choices.make(value, name)
-    if not isinstance(record, kind):
-        raise InputError(f"{name} is {value!r}; it must be a {kind.__module__}.{kind.__name__}")
-    if not all(isinstance(leaf, (int, float)) for leaf in jax.tree.leaves(record)):
-        raise InputError(
-            f"{name} is {value!r}; settings that are not numbers must be eqx.field(static=True)"
-        )
+    as_set_up: Any = partial(current.__class__, **vars(current))
+    record = Choices(name, {**choices, class_name(type(current)): as_set_up}).make(value)
+    require(
+        isinstance(record, kind),
+        f"{name} is {value!r}; it must be a {kind.__module__}.{kind.__name__}",
+    )
+    require(
+        all(isinstance(leaf, (int, float)) for leaf in jax.tree.leaves(record)),
+        f"{name} is {value!r}; settings that are not numbers must be eqx.field(static=True)",
+    )
     return record

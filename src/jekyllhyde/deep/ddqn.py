@@ -13,18 +13,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     Critic,
+    Replay,
     Settings,
     State,
     decreasing,
-    draw_action,
-    learn_double_dqn,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Space, embed, encode, noisy_greedy, static
+from jekyllhyde.deep.networks import Samples, Space, Transition, encode, noisy_greedy, static
 
 
 class Config(Settings):
@@ -59,33 +57,41 @@ CONFIGS = {
 
 class Networks(eqx.Module):
     """Everything that is learned, and the fixed table that turns indices into vectors (None where
-    networks have their own).
+    networks have their own). `tables` has the greedy policy pi [S, A] and q [S, A] in all
+    `observations`.
     """
 
     features: jax.Array | None
     q: Critic
     bonus: Any  # the bonus's state, where there is one
 
+    def tables(self, observations: jax.Array) -> tuple[jax.Array, jax.Array]:
+        q = self.q.online.network(encode(self.features, observations))
+        return jax.nn.one_hot(jnp.argmax(q, -1), q.shape[-1]), q
+
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
-    space, features = embed(features_key, space, config.trained_embedding)
-    networks = Networks(
-        features=features,
-        q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
-        bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
+    space, features = space.embed(features_key, config.trained_embedding)
+    return State(
+        key=key,
+        networks=Networks(
+            features=features,
+            q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
+            bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
+        ),
+        everyone=Replay.empty(config.capacity, space.example()),
     )
-    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
-    return draw_action(state, noisy_greedy(q, decreasing(config, state.episodes)))
+    return state.draw_action(noisy_greedy(q, decreasing(config, state.episodes)))
 
 
-def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
@@ -94,7 +100,7 @@ def update(state: State, config: Config, transition: replay.Transition, ended: j
     )
 
 
-def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of q, and of the bonus where there is one."""
     reward, bonus = samples.reward, networks.bonus
     if config.with_bonus:
@@ -102,13 +108,5 @@ def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networ
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * samples.discount
-    q = learn_double_dqn(networks.q, samples, reward, discount, config.eta_c, config.tau, config)
+    q = networks.q.learn_double_dqn(samples, reward, discount, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)
-
-
-def tables(
-    networks: Networks, config: Config, observations: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """The greedy policy pi [S, A] and q [S, A] in all `observations`."""
-    q = networks.q.online.network(encode(networks.features, observations))
-    return jax.nn.one_hot(jnp.argmax(q, -1), q.shape[-1]), q

@@ -16,7 +16,6 @@ over the non-terminal states.
                      last evaluation
 """
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,9 +41,7 @@ def action_gap(result: TrainResult) -> Curve:
 
 def critic_error(result: TrainResult) -> Curve:
     """Mean absolute error of the critic against the exact q of the recorded policy."""
-    exact = policy_q(
-        make_model(result.mdp, result.horizon), jnp.asarray(result.pi), result.mdp.gamma
-    )
+    exact = policy_q(make_model(result.mdp, result.horizon), result.pi, result.mdp.gamma)
     return _live(result, abs(result.q - np.asarray(exact))).mean((-1, -2))
 
 
@@ -70,14 +67,12 @@ def batch_share(result: TrainResult) -> Curve:
     """Expected share of transitions into a terminal state in a batch: of all, or of recent ones and
     of Hyde's in equal parts.
     """
-    if result.agent != "jekyll_hyde":
-        return terminal_share(result)
     recent = terminal_share(result)
+    if result.agent != "jekyll_hyde":
+        return recent
     if result.config.fifo:
-        ends, steps = (
-            np.diff(count, axis=1, prepend=0) for count in (_terminal(result).sum(-1), result.step)
-        )
-        recent = ends / steps
+        ends = np.diff(_terminal(result).sum(-1), axis=1, prepend=0)
+        recent = ends / np.diff(result.step, axis=1, prepend=0)
     count = result.arrivals[:, :, 1].sum(-1)  # of Hyde's transitions
     hyde = _terminal(result)[..., 1] / np.maximum(count, 1)
     return np.where(count > 0, (recent + hyde) / 2, recent)

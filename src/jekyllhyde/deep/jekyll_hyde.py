@@ -25,24 +25,23 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import actor_rules, replay
+from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
+    Replay,
     Settings,
     State,
-    actor_critic_tables,
     decreasing,
-    draw_action,
     learn_critics,
-    learn_double_dqn,
     smallest,
 )
 from jekyllhyde.deep.networks import (
     Learner,
+    Samples,
     Space,
-    embed,
+    Transition,
     encode,
     mean,
     noisy_greedy,
@@ -65,7 +64,7 @@ class Explorer(eqx.Module):
         """The logits [A] with which it acts in x."""
 
     @abstractmethod
-    def learn(self, state: Any, config: "Config", samples: replay.Samples) -> Any:
+    def learn(self, state: Any, config: "Config", samples: Samples) -> Any:
         """Its state after one update on a batch."""
 
 
@@ -81,19 +80,23 @@ class Hyde(Explorer):
     """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
 
     def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> HydeState:
-        q = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
-        return HydeState(Critic.of(q), config.bonus.init(keys[1], space))
+        return HydeState(
+            q=Critic.of(space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)),
+            bonus=config.bonus.init(keys[1], space),
+        )
 
     def logits(self, state: HydeState, config: "Config", x: jax.Array) -> jax.Array:
         return noisy_greedy(state.q.online.network(x), config.hyde_noise)
 
-    def learn(self, state: HydeState, config: "Config", samples: replay.Samples) -> HydeState:
+    def learn(self, state: HydeState, config: "Config", samples: Samples) -> HydeState:
         reward, bonus = config.bonus.of(state.bonus, samples)
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-        q = learn_double_dqn(
-            state.q, samples, reward, discount, config.eta_hyde, config.tau_hyde, config
+        return HydeState(
+            q=state.q.learn_double_dqn(
+                samples, reward, discount, config.eta_hyde, config.tau_hyde, config
+            ),
+            bonus=config.bonus.learn(bonus, samples),
         )
-        return HydeState(q, config.bonus.learn(bonus, samples))
 
 
 class Config(Settings):
@@ -108,7 +111,7 @@ class Config(Settings):
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
-    actor_rule: str | actor_rules.Rule = static("published")
+    actor_rule: str | Rule = static("published")
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
@@ -164,26 +167,32 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
-    space, features = embed(features_key, space, config.trained_embedding)
-    networks = Networks(
-        features=features,
-        actor=Learner.of(space.network(actor_key, config.hidden)),
-        critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
-        explorer=config.explorer.init((keys[0], keys[1]), config, space),
+    space, features = space.embed(features_key, config.trained_embedding)
+    return State(
+        key=key,
+        networks=Networks(
+            features=features,
+            actor=Learner.of(space.network(actor_key, config.hidden)),
+            critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
+            explorer=config.explorer.init((keys[0], keys[1]), config, space),
+        ),
+        everyone=Replay.empty(config.batch if config.fifo else config.capacity, space.example()),
+        hyde=Replay.empty(config.capacity, space.example()),
     )
-    recent = replay.empty(config.batch if config.fifo else config.capacity, space.example())
-    return State(key, networks, recent, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """An action of the personality in control; uniform during the warm-up."""
     x = encode(state.networks.features, observation)
-    hyde = config.explorer.logits(state.networks.explorer, config, x)
-    logits = jnp.where(state.hyde_acts, hyde, state.networks.actor.network(x))
-    return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
+    logits = jnp.where(
+        state.hyde_acts,
+        config.explorer.logits(state.networks.explorer, config, x),
+        state.networks.actor.network(x),
+    )
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
@@ -193,13 +202,11 @@ def update(state: State, config: Config, transition: replay.Transition, ended: j
     t = state.t + 1
     # until there is a batch of Hyde's, the warm-up fills his replay too
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
-    everyone = replay.add(state.everyone, transition)
-    hyde = replay.add(state.hyde, transition, state.hyde_acts | warming)
-    recent = replay.everything(everyone) if config.fifo else replay.sample(everyone, recent_draws)
-    batch = jax.tree.map(
-        lambda *halves: jnp.concatenate(halves), recent, replay.sample(hyde, hyde_draws)
-    )
-    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
+    everyone = state.everyone.add(transition)
+    hyde = state.hyde.add(transition, state.hyde_acts | warming)
+    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)
+    batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, hyde.sample(hyde_draws))
+    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     return State(
         networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
         everyone=everyone,
@@ -211,32 +218,34 @@ def update(state: State, config: Config, transition: replay.Transition, ended: j
     )
 
 
-def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of all networks, in Algorithm 4's order."""
     explorer = config.explorer.learn(networks.explorer, config, samples)
-    goal = expected_sarsa(networks, config, samples)
-    critics, q = learn_critics(networks.critics, samples, goal, config)
+    critics, q = learn_critics(
+        networks.critics, samples, expected_sarsa(networks, config, samples), config
+    )
     if config.fresh_critic:
         q = smallest([critic.online.network(samples.x) for critic in critics])
-    actor = learn_actor(networks.actor, config, samples, q)
-    return replace(networks, actor=actor, critics=critics, explorer=explorer)
+    return replace(
+        networks,
+        actor=learn_actor(networks.actor, config, samples, q),
+        critics=critics,
+        explorer=explorer,
+    )
 
 
-def expected_sarsa(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
+def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
 
 
-def learn_actor(actor: Learner, config: Config, samples: replay.Samples, q: jax.Array) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
-    name = config.actor_rule
-    rule = actor_rules.ACTOR_RULES[name] if isinstance(name, str) else name
+    chosen = config.actor_rule
+    rule = ACTOR_RULES[chosen] if isinstance(chosen, str) else chosen
     gradient = jax.grad(
         lambda network: mean(rule(network(samples.x), q, config.temperature), samples.weight)
     )(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
-
-
-tables = actor_critic_tables

@@ -1,5 +1,5 @@
-"""What `ddqn`, `sac` and `jekyll_hyde` share: settings, state, the gate of the warm-up, and the
-steps of action values.
+"""What `ddqn`, `sac` and `jekyll_hyde` share: settings, replay, state, the gate of the warm-up, and
+the steps of action values.
 
     Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
     several critics  each q(s,a)  <-  the same goal; the smallest counts
@@ -14,9 +14,18 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import RND, Bonus
-from jekyllhyde.deep.networks import Learner, Network, blend, encode, mean, pick, static
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Transition,
+    blend,
+    encode,
+    mean,
+    pick,
+    static,
+)
 
 _zero = partial(jnp.zeros, (), jnp.int32)
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
@@ -37,42 +46,91 @@ class Settings(eqx.Module):
     hidden: tuple[int, ...] = static((64, 64))  # widths of the hidden layers
 
 
+class Replay(eqx.Module):
+    """A ring of the last `capacity` transitions: `data` [capacity, ...], where the next one goes,
+    and how many there are.
+
+    `empty` makes one for observations like the one given. `add` stores a transition in place of the
+    oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
+    for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
+    draw. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is
+    stored yet.
+    """
+
+    data: Transition
+    position: jax.Array
+    size: jax.Array
+
+    @classmethod
+    def empty(cls, capacity: int, observation: jax.Array) -> Self:
+        zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
+        data = jax.tree.map(
+            lambda x: jnp.zeros((capacity, *x.shape), x.dtype),
+            Transition(observation, count, zero, observation, zero),
+        )
+        return cls(data, count, count)
+
+    def add(self, transition: Transition, keep: jax.Array | bool = True) -> Self:
+        def write(ring: jax.Array, value: jax.Array) -> jax.Array:
+            old = jax.lax.dynamic_index_in_dim(ring, self.position, keepdims=False)
+            return jax.lax.dynamic_update_index_in_dim(
+                ring, jnp.where(keep, value, old), self.position, 0
+            )
+
+        kept, capacity = jnp.asarray(keep, jnp.int32), len(self.data.reward)
+        return type(self)(
+            jax.tree.map(write, self.data, transition),
+            (self.position + kept) % capacity,
+            jnp.minimum(self.size + kept, capacity),
+        )
+
+    def sample(self, uniform: jax.Array) -> tuple[Transition, jax.Array]:
+        index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
+        weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
+        return jax.tree.map(lambda ring: ring[index], self.data), weight
+
+    def everything(self) -> tuple[Transition, jax.Array]:
+        return self.data, (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
+
+
 class State(eqx.Module):
-    """All of an agent: resuming from it is exact."""
+    """All of an agent: resuming from it is exact. `draw_action` has an action drawn with the
+    probabilities that `logits` [A] stand for, and the next key.
+    """
 
     key: jax.Array
     networks: Any
-    everyone: replay.Replay  # all transitions
+    everyone: Replay  # all transitions
     hyde: Any = None  # Hyde's own replay, where there is a Hyde
     t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
 
-
-def draw_action(state: State, logits: jax.Array) -> tuple[jax.Array, State]:
-    """An action drawn with the probabilities that `logits` [A] stand for."""
-    key, draw_key = jax.random.split(state.key)
-    return jax.random.categorical(draw_key, logits).astype(jnp.int32), replace(state, key=key)
+    def draw_action(self, logits: jax.Array) -> tuple[jax.Array, jax.Array]:
+        key, draw_key = jax.random.split(self.key)
+        return jax.random.categorical(draw_key, logits).astype(jnp.int32), key
 
 
 def update_from_replay(
     learn: Callable[..., Any],
     state: State,
     config: Settings,
-    transition: replay.Transition,
+    transition: Transition,
     ended: jax.Array,
     is_ready: Callable[[State], jax.Array],
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
     key, batch_key = jax.random.split(state.key)
-    everyone = replay.add(state.everyone, transition)
-    batch = replay.sample(everyone, jax.random.uniform(batch_key, (config.batch,)))
-    learned = learn(state.networks, config, replay.prepare(state.networks.features, *batch))
+    everyone = state.everyone.add(transition)
+    batch = everyone.sample(jax.random.uniform(batch_key, (config.batch,)))
+    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     after = replace(
         state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
     )
-    networks = jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks)
-    return replace(after, networks=networks)
+    return replace(
+        after,
+        networks=jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks),
+    )
 
 
 def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
@@ -85,7 +143,10 @@ def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
 
 
 class Critic(eqx.Module):
-    """A network for q, and its target network; the same before the first step (`of`)."""
+    """A network for q, and its target network; the same before the first step (`of`).
+    `learn_double_dqn` takes one step of Double DQN on `reward` [N], with rates of q and of its
+    target network.
+    """
 
     online: Learner
     target: Network
@@ -94,9 +155,23 @@ class Critic(eqx.Module):
     def of(cls, network: Network) -> Self:
         return cls(Learner.of(network), network)
 
+    def learn_double_dqn(
+        self,
+        samples: Samples,
+        reward: jax.Array,
+        discount: Any,
+        eta: Any,
+        tau: Any,
+        config: Settings,
+    ) -> Self:
+        greedy = jnp.argmax(self.online.network(samples.x_next), -1)
+        goal = reward + discount * pick(self.target(samples.x_next), greedy)
+        online, _ = regress(self.online, samples, goal, eta, config)
+        return type(self)(online, blend(self.target, online.network, tau))
+
 
 def regress(
-    learner: Learner, samples: replay.Samples, goal: jax.Array, rate: Any, config: Settings
+    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
 ) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
@@ -109,7 +184,7 @@ def regress(
 
 
 def learn_critics(
-    critics: tuple[Critic, ...], samples: replay.Samples, goal: jax.Array, config: Settings
+    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
 ) -> tuple[tuple[Critic, ...], jax.Array]:
     """One step of all critics towards one goal, and the smallest q [N, A] before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
@@ -119,39 +194,18 @@ def learn_critics(
     ), smallest([q for _, q in steps])
 
 
-def learn_double_dqn(
-    critic: Critic,
-    samples: replay.Samples,
-    reward: jax.Array,
-    discount: Any,
-    eta: Any,
-    tau: Any,
-    config: Settings,
-) -> Critic:
-    """One step of Double DQN on `reward` [N], with rates of q and of its target network."""
-    greedy = jnp.argmax(critic.online.network(samples.x_next), -1)
-    goal = reward + discount * pick(critic.target(samples.x_next), greedy)
-    online, _ = regress(critic.online, samples, goal, eta, config)
-    return Critic(online, blend(critic.target, online.network, tau))
-
-
 class ActorCritic(eqx.Module):
     """The networks of an actor and its critics, and the fixed table that turns indices into vectors
-    (None where networks have their own).
+    (None where networks have their own). `tables` has the policy pi [S, A], whose greedy action is
+    what is evaluated, and the smallest critic q [S, A] in all `observations`.
     """
 
     features: jax.Array | None
     actor: Learner
     critics: tuple[Critic, ...]
 
-
-def actor_critic_tables(
-    networks: ActorCritic, config: Settings, observations: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """The policy pi [S, A] and the smallest critic q [S, A] in all `observations`; pi's greedy
-    action is what is evaluated.
-    """
-    x = encode(networks.features, observations)
-    return jax.nn.softmax(networks.actor.network(x)), smallest(
-        [critic.online.network(x) for critic in networks.critics]
-    )
+    def tables(self, observations: jax.Array) -> tuple[jax.Array, jax.Array]:
+        x = encode(self.features, observations)
+        return jax.nn.softmax(self.actor.network(x)), smallest(
+            [critic.online.network(x) for critic in self.critics]
+        )

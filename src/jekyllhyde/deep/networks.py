@@ -1,4 +1,5 @@
-"""Multilayer perceptrons, and the Adam step that trains them with a rate that may be traced.
+"""Multilayer perceptrons, the Adam step that trains them with a rate that may be traced, and the
+transitions that they are given.
 
 Observations are either vectors or state indices. An index becomes a vector in one of two ways:
 through one random table, fixed and the same for all networks (the paper: "a random 20-dimensional
@@ -68,6 +69,9 @@ class Space(eqx.Module):
     """What an agent meets: observations are `n_states` indices, or arrays of `shape` where that is
     None; states and actions are counted from `first_state` and `first_action`. Where networks train
     their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
+
+    `embed` has the space, told whether networks train embeddings of their own, and the random table
+    [S, 20] that they share otherwise; None where observations are vectors.
     """
 
     n_states: int | None = eqx.field(static=True)
@@ -87,19 +91,44 @@ class Space(eqx.Module):
     def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
         return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
 
-
-def embed(key: jax.Array, space: Space, is_trained: bool) -> tuple[Space, jax.Array | None]:
-    """The space, told whether networks train embeddings of their own, and the random table [S, 20]
-    that they share otherwise; None where observations are vectors.
-    """
-    if is_trained or space.n_states is None:
-        return replace(space, n_embedded=space.n_states), None
-    return space, jax.random.normal(key, (space.n_states, EMBEDDING))
+    def embed(self, key: jax.Array, is_trained: bool) -> tuple[Self, jax.Array | None]:
+        if is_trained or self.n_states is None:
+            return replace(self, n_embedded=self.n_states), None
+        return self, jax.random.normal(key, (self.n_states, EMBEDDING))
 
 
 def encode(features: jax.Array | None, observation: jax.Array) -> jax.Array:
     """What the networks are given: rows of the shared table, or the observation itself."""
     return observation if features is None else features[observation]
+
+
+class Transition(eqx.Module):
+    """One transition, or a batch of them along the first axis. `discount` is 0 where the model
+    terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
+    apart in one place, where the transition is made.
+    """
+
+    observation: jax.Array
+    action: jax.Array
+    reward: jax.Array
+    following: jax.Array
+    discount: jax.Array
+
+
+class Samples(Transition):
+    """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
+    (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
+    the observations of a batch by the table `features`, which all networks share.
+    """
+
+    x: jax.Array
+    x_next: jax.Array
+    weight: jax.Array
+
+    @classmethod
+    def of(cls, features: jax.Array | None, batch: Transition, weight: jax.Array) -> Self:
+        x, x_next = encode(features, batch.observation), encode(features, batch.following)
+        return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
 
 
 class Learner(eqx.Module):

@@ -15,21 +15,28 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import replay
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
+    Replay,
     Settings,
     State,
-    actor_critic_tables,
-    draw_action,
     learn_critics,
     regress,
     smallest,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Learner, Network, Space, embed, encode, mean, static
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    Transition,
+    encode,
+    mean,
+    static,
+)
 
 ENTROPY_SHARE = 0.98
 
@@ -67,34 +74,37 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
-    space, features = embed(features_key, space, config.trained_embedding)
-    networks = Networks(
-        features=features,
-        actor=Learner.of(space.network(actor_key, config.hidden)),
-        critics=tuple(Critic.of(space.network(k, config.hidden)) for k in critic_keys),
-        log_alpha=Learner.of(jnp.zeros(())),
-        bonus=config.bonus.init(rnd_key, space) if config.with_bonus else None,
-        bonus_critic=(
-            Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
+    space, features = space.embed(features_key, config.trained_embedding)
+    return State(
+        key=key,
+        networks=Networks(
+            features=features,
+            actor=Learner.of(space.network(actor_key, config.hidden)),
+            critics=tuple(Critic.of(space.network(k, config.hidden)) for k in critic_keys),
+            log_alpha=Learner.of(jnp.zeros(())),
+            bonus=config.bonus.init(rnd_key, space) if config.with_bonus else None,
+            bonus_critic=(
+                Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
+            ),
         ),
+        everyone=Replay.empty(config.capacity, space.example()),
     )
-    return State(key, networks, replay.empty(config.capacity, space.example()))
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, State]:
+def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
     """An action of the policy; uniform during the warm-up."""
     logits = state.networks.actor.network(encode(state.networks.features, observation))
-    return draw_action(state, jnp.where(state.t < config.warmup, 0.0, logits))
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
 
 
-def update(state: State, config: Config, transition: replay.Transition, ended: jax.Array) -> State:
+def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, after the warm-up."""
     return update_from_replay(
         learn, state, config, transition, ended, lambda after: after.t > config.warmup
     )
 
 
-def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networks:
+def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of critics, actor and temperature, and of the bonus where there is one."""
     critics, q = learn_critics(
         networks.critics, samples, soft_goal(networks, config, samples), config
@@ -111,14 +121,21 @@ def learn(networks: Networks, config: Config, samples: replay.Samples) -> Networ
         return objective, -jnp.sum(pi * log_pi, -1)
 
     gradient, entropy = jax.grad(loss, has_aux=True)(networks.actor.network)
-    actor = networks.actor.descend(gradient, config.eta, config.clip, config.adam_eps)
-    # of log_alpha * (entropy - its goal)
-    alpha_gradient = mean(entropy - ENTROPY_SHARE * jnp.log(q.shape[-1]), samples.weight)
-    log_alpha = networks.log_alpha.descend(alpha_gradient, config.eta, jnp.inf, config.adam_eps)
-    return replace(networks, critics=critics, actor=actor, log_alpha=log_alpha)
+    return replace(
+        networks,
+        critics=critics,
+        actor=networks.actor.descend(gradient, config.eta, config.clip, config.adam_eps),
+        # down the gradient of log_alpha * (entropy - its goal)
+        log_alpha=networks.log_alpha.descend(
+            mean(entropy - ENTROPY_SHARE * jnp.log(q.shape[-1]), samples.weight),
+            config.eta,
+            jnp.inf,
+            config.adam_eps,
+        ),
+    )
 
 
-def soft_goal(networks: Networks, config: Config, samples: replay.Samples) -> jax.Array:
+def soft_goal(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N]: soft expected SARSA."""
     log_pi = jax.nn.log_softmax(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
@@ -126,20 +143,13 @@ def soft_goal(networks: Networks, config: Config, samples: replay.Samples) -> ja
     return samples.reward + config.gamma * samples.discount * v
 
 
-def learn_bonus(
-    networks: Networks, config: Config, samples: replay.Samples
-) -> tuple[Networks, jax.Array]:
+def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[Networks, jax.Array]:
     """Expected SARSA on the bonus without a target network, and the bonus's own step; q_bonus
     [N, A] in the batch's states.
     """
     novelty, bonus = config.bonus.of(networks.bonus, samples)
     pi = jax.nn.softmax(networks.actor.network(samples.x_next))
-    alive = samples.discount if config.bonus_terminates else 1.0
     v = jnp.sum(pi * networks.bonus_critic.network(samples.x_next), -1)
-    goal = novelty + config.gamma * alive * v
+    goal = novelty + config.gamma * (samples.discount if config.bonus_terminates else 1.0) * v
     critic, q_bonus = regress(networks.bonus_critic, samples, goal, config.eta_c, config)
-    bonus = config.bonus.learn(bonus, samples)
-    return replace(networks, bonus=bonus, bonus_critic=critic), q_bonus
-
-
-tables = actor_critic_tables
+    return replace(networks, bonus=config.bonus.learn(bonus, samples), bonus_critic=critic), q_bonus

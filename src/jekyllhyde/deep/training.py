@@ -4,7 +4,7 @@ exactly.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,15 +15,24 @@ from jekyllhyde.agent import Progress
 from jekyllhyde.deep.configurations import configure
 from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, keep_compiled, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.mdp.domains import Domain, find_domain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.registry import python_name
 
 
 @dataclass(frozen=True)
-class TrainResult:
-    """Learning curves of several seeds.
+class Case:
+    """A problem, the steps after which its episodes are cut, and the agent's settings on it."""
+
+    mdp: FiniteMDP
+    horizon: int
+    config: Any
+
+
+@dataclass(frozen=True)
+class TrainResult(Case):
+    """Learning curves of several seeds on a case.
 
     episode [E]; score [seeds, E] mean of ten sampled greedy episodes; exact_score [seeds, E]
     expected score of the greedy policy; optimum the best score; step [seeds, E] environment steps;
@@ -44,9 +53,6 @@ class TrainResult:
     arrivals: NDArray[np.int32]
     networks: Any
     agent: str
-    config: Any
-    mdp: FiniteMDP
-    horizon: int
     device: str
 
     @property
@@ -127,18 +133,15 @@ def sweep(
     """`train` for each of `settings` (which may differ in numbers such as eta, not in names or
     sizes), in one compiled call.
     """
-    cases = [make_case(env, agent, config, each, horizon=horizon, **domain) for each in settings]
     return Batch(
-        agent, cases, seeds=seeds, episodes=episodes, seed=seed, every=every, device=device
+        agent,
+        [make_case(env, agent, config, each, horizon=horizon, **domain) for each in settings],
+        seeds=seeds,
+        episodes=episodes,
+        seed=seed,
+        every=every,
+        device=device,
     ).run(progress=progress)
-
-
-class Case(NamedTuple):
-    """A problem, the steps after which its episodes are cut, and the agent's settings on it."""
-
-    mdp: FiniteMDP
-    horizon: int
-    config: Any
 
 
 def make_case(
@@ -151,21 +154,25 @@ def make_case(
     **domain: Any,
 ) -> Case:
     """The case that `train` makes of the same arguments; gamma is the problem's own by default."""
-    if not isinstance(env, FiniteMDP):
+    if isinstance(env, FiniteMDP):
+        require(
+            not domain,
+            f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
+            "domain",
+        )
+        mdp, limit = env, Domain.horizon
+    else:
         record = find_domain(env)
         mdp, limit = record(**domain), record.horizon
-    elif domain:
-        raise InputError(
-            f"{', '.join(domain)} given beside a finite MDP; such options go with the name of a "
-            "domain"
-        )
-    else:
-        mdp, limit = env, Domain.horizon
-    settings = {"gamma": mdp.gamma, **(hyperparameters or {})}
     return Case(
         mdp,
         check_count(limit if horizon is None else horizon, "horizon", 1),
-        configure(agent, config, level=domain.get("level", 1), **settings),
+        configure(
+            agent,
+            config,
+            level=domain.get("level", 1),
+            **{"gamma": mdp.gamma, **(hyperparameters or {})},
+        ),
     )
 
 
@@ -191,28 +198,24 @@ class Batch:
         self.agent, self.cases, self.device = python_name(agent), list(cases), find_device(device)
         self.seeds, self.every = check_count(seeds, "seeds", 1), check_count(every, "every", 1)
         self.n_evaluations = check_count(episodes, "episodes", every) // every
-        if len({jax.tree.structure(case.config) for case in cases}) != 1:
-            raise InputError(
-                "the settings of a sweep differ in a name or a size; they may differ in numbers "
-                "such as eta only"
-            )
+        require(
+            len({jax.tree.structure(case.config) for case in cases}) == 1,
+            "the settings of a sweep differ in a name or a size; they may differ in numbers such "
+            "as eta only",
+        )
         with jax.default_device(self.device):
             models = [make_model(case.mdp, case.horizon) for case in cases]
-            if len({tuple(leaf.shape for leaf in model) for model in models}) != 1:
-                raise InputError(
-                    "the problems of a batch differ in their numbers of states, actions or "
-                    "successors"
-                )
+            require(
+                len({tuple(leaf.shape for leaf in model) for model in models}) == 1,
+                "the problems of a batch differ in their numbers of states, actions or successors",
+            )
             self.optimum = [float(optimal_score(model)) for model in models]
-            runs = [
-                jax.random.fold_in(jax.random.key(check_count(seed, "seed", 0)), i)
-                for i in range(seeds)
-            ]
+            root = jax.random.key(check_count(seed, "seed", 0))
             inputs = Inputs(
                 models=jax.tree.map(
                     lambda *leaves: jnp.repeat(jnp.stack(leaves), seeds, axis=0), *models
                 ),
-                keys=jnp.stack(runs * len(cases)),
+                keys=jnp.stack([jax.random.fold_in(root, i) for i in range(seeds)] * len(cases)),
                 configs=jax.tree.map(
                     lambda *leaves: jnp.repeat(jnp.asarray(leaves, jnp.float32), seeds),
                     *(case.config for case in cases),
@@ -228,37 +231,35 @@ class Batch:
     def run(
         self, programs: Programs | None = None, progress: Progress | None = None
     ) -> list[TrainResult]:
-        programs = programs or self.compile()
         with jax.default_device(self.device):
-            parts = jax.tree.map(
-                np.asarray, run_all(programs, self.inputs, self.n_evaluations, self.every, progress)
+            outcome = run_all(
+                programs or self.compile(), self.inputs, self.n_evaluations, self.every, progress
             )
-        return [
-            self._result(
-                i,
-                jax.tree.map(lambda leaf, i=i: leaf[i * self.seeds : (i + 1) * self.seeds], parts),
+        parts = [
+            jax.tree.map(
+                lambda leaf, i=i: np.asarray(leaf)[i * self.seeds : (i + 1) * self.seeds], outcome
             )
             for i in range(len(self.cases))
         ]
-
-    def _result(self, i: int, parts: Any) -> TrainResult:
-        records, exact, sampled, final = parts
-        return TrainResult(
-            episode=self.every * np.arange(1, self.n_evaluations + 1),
-            score=sampled.astype(np.float64),
-            exact_score=exact.astype(np.float64),
-            optimum=self.optimum[i],
-            step=records.step.astype(np.int64),
-            pi=records.pi,
-            q=records.q,
-            arrivals=records.arrivals,
-            networks=final,
-            agent=self.agent,
-            config=self.cases[i].config,
-            mdp=self.cases[i].mdp,
-            horizon=self.cases[i].horizon,
-            device=self.device.platform,
-        )
+        return [
+            TrainResult(
+                **vars(case),
+                episode=self.every * np.arange(1, self.n_evaluations + 1),
+                score=sampled.astype(np.float64),
+                exact_score=exact.astype(np.float64),
+                optimum=optimum,
+                step=records.step.astype(np.int64),
+                pi=records.pi,
+                q=records.q,
+                arrivals=records.arrivals,
+                networks=final,
+                agent=self.agent,
+                device=self.device.platform,
+            )
+            for case, optimum, (records, exact, sampled, final) in zip(
+                self.cases, self.optimum, parts, strict=True
+            )
+        ]
 
 
 def find_device(name: str | None) -> Any:

@@ -7,25 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.deep import diagnostics
-from jekyllhyde.deep.agents import from_result
-from jekyllhyde.deep.training import TrainResult
+from jekyllhyde.deep import TrainResult, diagnostics, from_result
 from jekyllhyde.files import write_parquet
 from jekyllhyde.intervals import summarize
-from jekyllhyde.mdp.rooms import Layout
+from jekyllhyde.mdp.rooms import MOVES, Layout
 from jekyllhyde.plotting import BLUE, RED, finish, new_figure, save_figure
 
 WALL = "#3c3c3c"
-# North, East, South, West on a picture whose rows go down
-ARROWS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 
 def write(result: TrainResult, folder: Path, layout: Layout | None = None) -> list[str]:
     """train.parquet, train.png, rooms.png where there is a `layout`, and a folder of weights per
     run; returns their names.
     """
-    pictures = ["train.png"] if layout is None else ["train.png", "rooms.png"]
     runs = [f"run-{run}" for run in range(len(result.score))]
+    pictures = ["train.png"] if layout is None else ["train.png", "rooms.png"]
     write_parquet(folder / "train.parquet", table(result))
     draw_curves(result, folder / "train.png")
     if layout is not None:
@@ -38,18 +34,17 @@ def write(result: TrainResult, folder: Path, layout: Layout | None = None) -> li
 def table(result: TrainResult) -> dict[str, Any]:
     """Columns with one row per run and evaluation."""
     runs, evaluations = result.score.shape
-    columns: dict[str, Any] = {
+    return {
         "run": np.repeat(np.arange(runs), evaluations),
         "episode": np.tile(result.episode, runs),
-        "step": result.step,
-        "score": result.score,
-        "exact_score": result.exact_score,
-        "entropy": diagnostics.entropy(result),
-        "critic_error": diagnostics.critic_error(result),
-        "coverage": diagnostics.coverage(result),
-        "coverage_hyde": diagnostics.coverage(result, 1),
+        "step": result.step.ravel(),
+        "score": result.score.ravel(),
+        "exact_score": result.exact_score.ravel(),
+        "entropy": diagnostics.entropy(result).ravel(),
+        "critic_error": diagnostics.critic_error(result).ravel(),
+        "coverage": diagnostics.coverage(result).ravel(),
+        "coverage_hyde": diagnostics.coverage(result, 1).ravel(),
     }
-    return {name: np.ravel(values) for name, values in columns.items()}
 
 
 def draw_curves(result: TrainResult, path: Path) -> None:
@@ -66,8 +61,12 @@ def draw_curves(result: TrainResult, path: Path) -> None:
         axes.plot(result.episode, mean, color=colour, linestyle=dash, label=label)
         axes.fill_between(result.episode, lo, hi, color=colour, alpha=0.15, linewidth=0)
     axes.axhline(result.optimum, color="0.5", linewidth=0.8, linestyle=":")
-    title = f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)"
-    finish(axes, "training episodes", "score of the greedy policy", title)
+    finish(
+        axes,
+        "training episodes",
+        "score of the greedy policy",
+        f"{result.agent} on {result.mdp.name} ({len(result.score)} runs)",
+    )
     save_figure(figure, path)
 
 
@@ -78,10 +77,13 @@ def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) ->
     figure, (left, right) = new_figure(2, (9.0, 4.2))
     pi, q = result.pi[run, -1], result.q[run, -1]
     hyde = int(result.agent == "jekyll_hyde")
-    visits = np.log10(1 + result.arrivals[run, -1, hyde])
     for axes, values, title in (
         (left, (pi * q).sum(-1), f"policy and value, run {run}"),
-        (right, visits, f"visits of {('the agent', 'Hyde')[hyde]} (log scale)"),
+        (
+            right,
+            np.log10(1 + result.arrivals[run, -1, hyde]),
+            f"visits of {('the agent', 'Hyde')[hyde]} (log scale)",
+        ),
     ):
         grid = np.full(layout.free.shape, np.nan)
         grid[tuple(layout.cell.T)] = values
@@ -97,7 +99,15 @@ def draw_rooms(result: TrainResult, layout: Layout, path: Path, run: int = 0) ->
 
 def draw_policy(axes: Any, pi: Any, cells: Any, colour: str = "white") -> None:
     """An arrow in each of the `cells` [n, 2], as long and in the direction as pi [n, 4] moves."""
-    rows, columns = cells.T
-    u, v = (pi @ np.array(ARROWS)).T
-    look = {"width": 0.006, "color": colour, "pivot": "middle"}
-    axes.quiver(columns, rows, u, v, angles="xy", scale=1.4, scale_units="xy", **look)
+    down, right = (pi @ MOVES).T
+    axes.quiver(
+        *cells.T[::-1],
+        right,
+        down,
+        angles="xy",
+        scale=1.4,
+        scale_units="xy",
+        width=0.006,
+        color=colour,
+        pivot="middle",
+    )

@@ -9,6 +9,7 @@ from those. What is compiled is kept on disk between processes.
 import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.deep import networks, replay
+from jekyllhyde.deep import networks
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.envs.functional import EnvState, Model, exact_score, reset, rollout, step
 
@@ -82,8 +83,9 @@ def keep_compiled() -> Any:
     if config.jax_compilation_cache_dir is None:
         # there may be no home, or one that cannot be written
         with contextlib.suppress(OSError, RuntimeError):
-            home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-            folder = Path(home, "jekyllhyde", "jax")
+            folder = Path(
+                os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "jekyllhyde/jax"
+            )
             folder.mkdir(parents=True, exist_ok=True)
             if os.access(folder, os.W_OK):
                 config.update("jax_compilation_cache_dir", str(folder))
@@ -95,11 +97,14 @@ def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> 
     own, beside others.
     """
     first: Inputs = jax.tree.map(lambda leaf: leaf[_groups(inputs)[0]], inputs)
-    start = _start.lower(*first, agent, n_evaluations).compile()
     carry = jax.eval_shape(partial(_start, agent=agent, n_evaluations=n_evaluations), *first)
-    run = _run.lower(first.models, carry, first.configs, jnp.int32(0), agent, every).compile()
     pi = jnp.zeros((*inputs.keys.shape, *carry.records.pi.shape[1:]))
-    return Programs(start, run, _scores.lower(inputs.models, pi, inputs.keys).compile())
+    lowered = (
+        _start.lower(*first, agent, n_evaluations),
+        _run.lower(first.models, carry, first.configs, jnp.int32(0), agent, every),
+        _scores.lower(inputs.models, pi, inputs.keys),
+    )
+    return Programs(*(each.compile() for each in lowered))
 
 
 def run_all(
@@ -115,7 +120,6 @@ def run_all(
     A GPU takes them as one batch. A CPU gains nothing from batching small matrices: there the runs
     are spread over threads, and none depends, to the last bit, on how many others there are.
     """
-    groups = _groups(inputs)
     n_segments = 1 if progress is None else min(SEGMENTS, n_evaluations)
     ends = [n_evaluations * every * i // n_segments for i in range(n_segments + 1)]
 
@@ -129,33 +133,37 @@ def run_all(
                 progress((until - before) * len(own.keys))
         return carry.records, carry.final
 
-    with ThreadPoolExecutor(min(len(groups), os.cpu_count() or 1)) as pool:
-        parts = list(pool.map(run_group, groups))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        parts = list(pool.map(run_group, _groups(inputs)))
     records, final = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
     return records, *programs.score(inputs.models, records.pi, inputs.keys), final
 
 
 def _groups(inputs: Inputs) -> list[slice]:
     # Which runs go together: each alone on a CPU, all of them elsewhere.
-    n_runs = inputs.keys.shape[0]
     on_cpu = all(device.platform == "cpu" for device in inputs.keys.devices())
-    return [slice(i, i + 1) for i in range(n_runs)] if on_cpu else [slice(0, n_runs)]
+    return [slice(i, i + 1) for i in range(len(inputs.keys))] if on_cpu else [slice(None)]
 
 
 @partial(jax.jit, static_argnames=("agent", "n_evaluations"))
 def _start(models: Model, keys: jax.Array, configs: Any, agent: str, n_evaluations: int) -> Carry:
     def start_run(model: Model, key: jax.Array, config: Any) -> Carry:
-        S, A = model.n_states, model.n_actions
+        S, A, _ = model.successor.shape
         agent_key, reset_key, key = jax.random.split(key, 3)
         state = ALGORITHMS[agent].init(agent_key, config, networks.Space(S, (), A))
-        records = Records(
-            pi=jnp.zeros((n_evaluations, S, A)),
-            q=jnp.zeros((n_evaluations, S, A)),
-            step=jnp.zeros(n_evaluations, jnp.int32),
-            arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
+        return Carry(
+            agent=state,
+            records=Records(
+                pi=jnp.zeros((n_evaluations, S, A)),
+                q=jnp.zeros((n_evaluations, S, A)),
+                step=jnp.zeros(n_evaluations, jnp.int32),
+                arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
+            ),
+            env=reset(model, reset_key),
+            key=key,
+            arrivals=jnp.zeros((2, S), jnp.int32),
+            final=state.networks,
         )
-        env, arrivals = reset(model, reset_key), jnp.zeros((2, S), jnp.int32)
-        return Carry(state, env, key, arrivals, records, state.networks)
 
     return jax.vmap(start_run)(models, keys, configs)
 
@@ -174,7 +182,7 @@ def _run(
         # between cost nothing
         records, final = jax.lax.cond(
             jnp.any(due),
-            partial(_record, ALGORITHMS[agent], configs, carry, index),
+            partial(_record, carry, index),
             lambda *kept: kept,
             carry.records,
             carry.final,
@@ -187,37 +195,34 @@ def _run(
 def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carry, jax.Array]:
     # One environment step of one run, and the update after it.
     key, step_key, reset_key = jax.random.split(carry.key, 3)
-    action, state = algorithm.act(carry.agent, config, carry.env.s)
-    after, outcome = step(model, carry.env, action, step_key)
-    ended = outcome.terminated | outcome.truncated
-    discount = 1.0 - outcome.terminated.astype(jnp.float32)
-    arrivals = carry.arrivals.at[state.hyde_acts.astype(jnp.int32), after.s].add(1)
-    env = jax.tree.map(partial(jnp.where, ended), reset(model, reset_key), after)
-    state = algorithm.update(
-        state,
-        config,
-        replay.Transition(carry.env.s, action, outcome.reward, after.s, discount),
-        ended,
-    )
-    return carry._replace(agent=state, env=env, key=key, arrivals=arrivals), ended
+    action, agent_key = algorithm.act(carry.agent, config, carry.env.s)
+    after, reward, terminated, truncated = step(model, carry.env, action, step_key)
+    ended = terminated | truncated
+    discount = 1.0 - terminated.astype(jnp.float32)
+    return carry._replace(
+        arrivals=carry.arrivals.at[carry.agent.hyde_acts.astype(jnp.int32), after.s].add(1),
+        env=jax.tree.map(partial(jnp.where, ended), reset(model, reset_key), after),
+        agent=algorithm.update(
+            replace(carry.agent, key=agent_key),
+            config,
+            networks.Transition(carry.env.s, action, reward, after.s, discount),
+            ended,
+        ),
+        key=key,
+    ), ended
 
 
-def _record(
-    algorithm: Any, configs: Any, carry: Carry, index: jax.Array, records: Records, final: Any
-) -> tuple[Records, Any]:
+def _record(carry: Carry, index: jax.Array, records: Records, final: Any) -> tuple[Records, Any]:
     # Write each run's record at its `index`; one that is out of range, as between evaluations,
     # writes nothing. The last one comes with the final networks.
     n_runs, n_evaluations, n_states, _ = records.pi.shape
     latest, is_last = carry.agent.networks, index == n_evaluations - 1
-    pi, q = jax.vmap(lambda n, config: algorithm.tables(n, config, jnp.arange(n_states)))(
-        latest, configs
-    )
-    written = jax.tree.map(
+    pi, q = jax.vmap(lambda networks: networks.tables(jnp.arange(n_states)))(latest)
+    return jax.tree.map(
         lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
         records,
         Records(pi, q, carry.agent.t, carry.arrivals),
-    )
-    return written, jax.tree.map(
+    ), jax.tree.map(
         lambda new, old: jnp.where(is_last.reshape(-1, *[1] * (new.ndim - 1)), new, old),
         latest,
         final,

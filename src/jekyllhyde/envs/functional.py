@@ -19,7 +19,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from jekyllhyde.mdp.finite import FiniteMDP
 
@@ -32,63 +31,44 @@ class Model(NamedTuple):
 
     successor [S, A, K], probability [S, A, K], cumulative [S, A, K] (of the probabilities, 1 from
     the last successor on), reward [S, A, K], p0 [S], cumulative_p0 [S], is_terminal [S], horizon
-    []. S is `n_states`, A `n_actions`.
+    [].
     """
 
-    successor: Array
-    probability: Array
-    cumulative: Array
-    reward: Array
-    p0: Array
-    cumulative_p0: Array
-    is_terminal: Array
-    horizon: Array
-
-    @property
-    def n_states(self) -> int:
-        return self.successor.shape[0]
-
-    @property
-    def n_actions(self) -> int:
-        return self.successor.shape[1]
+    successor: jax.Array
+    probability: jax.Array
+    cumulative: jax.Array
+    reward: jax.Array
+    p0: jax.Array
+    cumulative_p0: jax.Array
+    is_terminal: jax.Array
+    horizon: jax.Array
 
 
 class EnvState(NamedTuple):
     """Where an episode stands: the state's index and the steps taken."""
 
-    s: Array
-    elapsed: Array
-
-
-class Outcome(NamedTuple):
-    """What a step gives: the reward, and whether the episode was terminated by the model or cut by
-    the horizon.
-    """
-
-    reward: Array
-    terminated: Array
-    truncated: Array
+    s: jax.Array
+    elapsed: jax.Array
 
 
 def make_model(mdp: FiniteMDP, horizon: int) -> Model:
     """The tables of `mdp`, in 32 bits."""
-    counts = np.diff(mdp.P.indptr)
-    width = max(int(counts.max()), 1)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    columns = np.arange(mdp.P.nnz) - np.repeat(mdp.P.indptr[:-1], counts)
+    counts = np.diff(mdp.P.indptr)[:, None]
+    places = np.arange(max(int(counts.max()), 1))
+    is_entry = places < counts  # [S A, K], in P's order
     # a terminal state stays where it is and pays nothing; padding repeats no probability
-    successor = np.repeat(np.arange(len(counts)) // mdp.n_actions, width).reshape(-1, width)
-    probability, reward = np.zeros((len(counts), width)), np.zeros((len(counts), width))
-    successor[rows, columns], probability[rows, columns], reward[rows, columns] = (
+    successor = np.arange(len(counts))[:, None] // mdp.n_actions + np.zeros_like(places)
+    probability, reward = np.zeros(is_entry.shape), np.zeros(is_entry.shape)
+    successor[is_entry], probability[is_entry], reward[is_entry] = (
         mdp.P.indices,
         mdp.P.data,
         mdp.r_next,
     )
     cumulative = np.cumsum(probability, axis=1)
-    cumulative[np.arange(width) >= counts[:, None] - 1] = 1.0
+    cumulative[places >= counts - 1] = 1.0
     cumulative_p0 = np.cumsum(mdp.p0)
     cumulative_p0[np.flatnonzero(mdp.p0)[-1] :] = 1.0
-    shape = (mdp.n_states, mdp.n_actions, width)
+    shape = (mdp.n_states, mdp.n_actions, len(places))
     return Model(
         successor=jnp.asarray(successor.reshape(shape), jnp.int32),
         probability=jnp.asarray(probability.reshape(shape), jnp.float32),
@@ -101,7 +81,7 @@ def make_model(mdp: FiniteMDP, horizon: int) -> Model:
     )
 
 
-def reset(model: Model, key: Array) -> EnvState:
+def reset(model: Model, key: jax.Array) -> EnvState:
     """A start drawn from p0."""
     s = jnp.searchsorted(
         model.cumulative_p0, jax.random.uniform(key), side="right", method="compare_all"
@@ -109,8 +89,12 @@ def reset(model: Model, key: Array) -> EnvState:
     return EnvState(s.astype(jnp.int32), jnp.zeros((), jnp.int32))
 
 
-def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvState, Outcome]:
-    """One transition."""
+def step(
+    model: Model, state: EnvState, action: jax.Array, key: jax.Array
+) -> tuple[EnvState, jax.Array, jax.Array, jax.Array]:
+    """One transition, as Gymnasium has it: the state after it, the reward, and whether the episode
+    was terminated by the model or truncated by the horizon.
+    """
     is_random = model.cumulative.shape[-1] > 1
     entry = (
         jnp.sum(jax.random.uniform(key) >= model.cumulative[state.s, action]) if is_random else 0
@@ -118,41 +102,43 @@ def step(model: Model, state: EnvState, action: Array, key: Array) -> tuple[EnvS
     after = EnvState(model.successor[state.s, action, entry], state.elapsed + 1)
     terminated = model.is_terminal[after.s]
     truncated = ~terminated & (after.elapsed >= model.horizon)
-    return after, Outcome(model.reward[state.s, action, entry], terminated, truncated)
+    return after, model.reward[state.s, action, entry], terminated, truncated
 
 
 @jax.jit
-def exact_score(model: Model, actions: Array) -> Array:
+def exact_score(model: Model, actions: jax.Array) -> jax.Array:
     """The expected score [...] of the deterministic policies `actions` [..., S]."""
-    states = jnp.arange(model.n_states)
+    states = jnp.arange(len(model.p0))
     successor, probability = model.successor[states, actions], model.probability[states, actions]
     r = jnp.sum(probability * model.reward[states, actions], axis=-1)
 
-    def backward(_: int, v: Array) -> Array:
-        following = jnp.take_along_axis(v[..., None], successor, axis=-2)
-        return r + jnp.sum(probability * following, axis=-1)
+    def backward(_: int, v: jax.Array) -> jax.Array:
+        return r + jnp.sum(
+            probability * jnp.take_along_axis(v[..., None], successor, axis=-2), axis=-1
+        )
 
     return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros_like(r)) @ model.p0
 
 
-def optimal_score(model: Model) -> Array:
+def optimal_score(model: Model) -> jax.Array:
     """The best score that any policy reaches within the horizon, time-dependent ones included."""
 
-    def backward(_: int, v: Array) -> Array:
-        q = jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1)
-        return jnp.max(q, axis=-1)
+    def backward(_: int, v: jax.Array) -> jax.Array:
+        return jnp.max(
+            jnp.sum(model.probability * (model.reward + v[model.successor]), axis=-1), axis=-1
+        )
 
-    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(model.n_states)) @ model.p0
+    return jax.lax.fori_loop(0, model.horizon, backward, jnp.zeros(len(model.p0))) @ model.p0
 
 
 @jax.jit
-def policy_q(model: Model, pi: Array, gamma: Array | float) -> Array:
+def policy_q(model: Model, pi: jax.Array, gamma: jax.Array | float) -> jax.Array:
     """The discounted q [..., S, A] of the policies `pi` [..., S, A]."""
     return _discounted_q(model, gamma, jnp.zeros_like(pi), lambda q: jnp.sum(pi * q, axis=-1))
 
 
 @jax.jit
-def optimal_q(model: Model, gamma: Array | float) -> Array:
+def optimal_q(model: Model, gamma: jax.Array | float) -> jax.Array:
     """The discounted optimal q [S, A]."""
     return _discounted_q(
         model, gamma, jnp.zeros_like(model.reward[..., 0]), lambda q: jnp.max(q, axis=-1)
@@ -160,13 +146,14 @@ def optimal_q(model: Model, gamma: Array | float) -> Array:
 
 
 def _discounted_q(
-    model: Model, gamma: Array | float, q: Array, value: Callable[[Array], Array]
-) -> Array:
+    model: Model, gamma: jax.Array | float, q: jax.Array, value: Callable[[jax.Array], jax.Array]
+) -> jax.Array:
     r = jnp.sum(model.probability * model.reward, axis=-1)
 
-    def backward(_: Array, q: Array) -> Array:
-        following = jnp.take(value(q), model.successor, axis=-1)
-        return r + gamma * jnp.sum(model.probability * following, axis=-1)
+    def backward(_: jax.Array, q: jax.Array) -> jax.Array:
+        return r + gamma * jnp.sum(
+            model.probability * jnp.take(value(q), model.successor, axis=-1), axis=-1
+        )
 
     needed = jnp.where(jnp.asarray(gamma) < 1.0, jnp.log(1e-8) / jnp.log(gamma), MOST_BACKUPS)
     n_backups = jnp.clip(jnp.ceil(needed), 1, MOST_BACKUPS).astype(jnp.int32)
@@ -174,17 +161,17 @@ def _discounted_q(
 
 
 @jax.jit
-def rollout(model: Model, actions: Array, key: Array) -> Array:
+def rollout(model: Model, actions: jax.Array, key: jax.Array) -> jax.Array:
     """The score of one episode of the deterministic policy `actions` [S], sampled."""
     start_key, key = jax.random.split(key)
 
     def advance(
-        episode: tuple[EnvState, Array, Array, Array],
-    ) -> tuple[EnvState, Array, Array, Array]:
+        episode: tuple[EnvState, jax.Array, jax.Array, jax.Array],
+    ) -> tuple[EnvState, jax.Array, jax.Array, jax.Array]:
         state, score, _, key = episode
         step_key, key = jax.random.split(key)
-        after, outcome = step(model, state, actions[state.s], step_key)
-        return after, score + outcome.reward, outcome.terminated | outcome.truncated, key
+        after, reward, terminated, truncated = step(model, state, actions[state.s], step_key)
+        return after, score + reward, terminated | truncated, key
 
     start = (reset(model, start_key), jnp.zeros(()), model.horizon <= 0, key)
     return jax.lax.while_loop(lambda episode: ~episode[2], advance, start)[1]

@@ -8,10 +8,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.mdp.domains import Domain, find_domain, refuse_others
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.rooms import layout
@@ -53,7 +52,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
             refuse_others("a finite MDP", options, {})
         self.mdp, self.render_mode = mdp, render_mode
         self.horizon = check_count(cut if horizon is None else horizon, "horizon", 1)
-        self.observation_space, self.action_space = Discrete(mdp.n_states), Discrete(mdp.n_actions)
+        self.observation_space = gym.spaces.Discrete(mdp.n_states)
+        self.action_space = gym.spaces.Discrete(mdp.n_actions)
         self._cumulative_p0 = np.cumsum(mdp.p0)
         self._state, self._elapsed = -1, 0
 
@@ -63,11 +63,11 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         super().reset(seed=seed)
         if options and "state" in options:
             start = check_count(options["state"], "options['state']", 0)
-            if start >= self.mdp.n_states or self.mdp.is_terminal[start]:
-                raise InputError(
-                    f"options['state'] is {start}; it must be below {self.mdp.n_states} "
-                    "and not terminal"
-                )
+            require(
+                start < self.mdp.n_states and not self.mdp.is_terminal[start],
+                f"options['state'] is {start}; it must be below {self.mdp.n_states} "
+                "and not terminal",
+            )
         else:
             start = self._draw(self._cumulative_p0)
         self._state, self._elapsed = start, 0
@@ -96,9 +96,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     def render(self) -> Any:
         if self.render_mode == "ansi":
             return self._text()
-        if self.render_mode == "rgb_array":
-            return np.kron(self._picture(), np.ones((CELL, CELL, 1), dtype=np.uint8))
-        return None
+        pixels = np.ones((CELL, CELL, 1), dtype=np.uint8)
+        return None if self.render_mode is None else np.kron(self._picture(), pixels)
 
     def _draw(self, cumulative: NDArray[np.float64]) -> int:
         # Rounding in the sum of the probabilities cannot lead out of range.
@@ -143,19 +142,19 @@ class FourRooms(TabularEnv):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        options |= {"level": level, "size": size, "slip": slip}
-        super().__init__("four_rooms", horizon, render_mode, **options)
+        super().__init__(
+            "four_rooms", horizon, render_mode, level=level, size=size, slip=slip, **options
+        )
         self.layout = layout(level, size)
 
+    def _cells(self) -> NDArray[np.int64]:
+        # 0 at walls, 1 on the floor, 2 at the goal, 3 where the agent is
+        cells = self.layout.free.astype(np.int64)
+        cells[tuple(self.layout.cell[[self.layout.goal, self._state]].T)] = (2, 3)
+        return cells
+
     def _text(self) -> str:
-        # Walls #, the goal G, the agent @.
-        symbols = np.where(self.layout.free, " ", "#")
-        symbols[tuple(self.layout.cell[self.layout.goal])] = "G"
-        symbols[tuple(self.layout.cell[self._state])] = "@"
-        return "\n".join("".join(row) for row in symbols) + "\n"
+        return "\n".join("".join(row) for row in np.array(list("# G@"))[self._cells()]) + "\n"
 
     def _picture(self) -> NDArray[np.uint8]:
-        colours = np.where(self.layout.free[..., None], np.array(FLOOR), np.array(WALL))
-        colours[tuple(self.layout.cell[self.layout.goal])] = GOAL
-        colours[tuple(self.layout.cell[self._state])] = AGENT
-        return colours.astype(np.uint8)
+        return np.array([WALL, FLOOR, GOAL, AGENT], np.uint8)[self._cells()]

@@ -9,11 +9,22 @@ from pathlib import Path
 
 from jekyllhyde.lab import engine as engines
 from jekyllhyde.lab.draw import draw
-from jekyllhyde.lab.panel import Curves, Panel, judge, panel_of, read
+from jekyllhyde.lab.panel import Claim, Curves, Panel, judge, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 
-__all__ = ["Curves", "Experiment", "Panel", "Store", "draw", "judge", "panel_of", "read", "run"]
+__all__ = [
+    "Claim",
+    "Curves",
+    "Experiment",
+    "Panel",
+    "Store",
+    "draw",
+    "judge",
+    "panel_of",
+    "read",
+    "run",
+]
 
 
 def run(

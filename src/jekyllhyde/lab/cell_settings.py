@@ -3,6 +3,7 @@ name the field; grids of values; their canonical text, and what of it enters dig
 people.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -14,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 
 S = TypeVar("S", bound=msgspec.Struct)
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -34,48 +35,57 @@ def axis(name: str, values: Any) -> list[Any]:
     ten).
     """
     field = f"vary.{name}"
-    if isinstance(values, (list, tuple, np.ndarray)):
-        points = [value.item() if isinstance(value, np.generic) else value for value in values]
-    elif isinstance(values, Mapping) and set(values) in _RANGES:
-        points = _range(field, values)
-    else:
+    is_range = isinstance(values, Mapping) and set(values) in (
+        {"from", "to", "step"},
+        {"from", "to", "per_decade"},
+    )
+    if not (is_range or isinstance(values, (list, tuple, np.ndarray))):
         raise InputError(
             f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
             "per_decade}"
         )
+    points = (
+        _range(field, values)
+        if is_range
+        else [value.item() if isinstance(value, np.generic) else value for value in values]
+    )
     for value in points:
-        if type(value) not in PLAIN or (isinstance(value, float) and math.isnan(value)):
-            raise InputError(
-                f"{field} has the value {value!r}; values are numbers, texts, true or false"
-            )
-    different = len({canonical(value) for value in points})
-    if not points or different < len(points):
-        fault = "has a value twice; every point must be there once"
-        raise InputError(f"{field} {fault if points else 'has no values; it needs at least one'}")
+        require(
+            type(value) in PLAIN and not (isinstance(value, float) and math.isnan(value)),
+            f"{field} has the value {value!r}; values are numbers, texts, true or false",
+        )
+    require(points, f"{field} has no values; it needs at least one")
+    require(
+        len({canonical(value) for value in points}) == len(points),
+        f"{field} has a value twice; every point must be there once",
+    )
     return points
-
-
-_RANGES = ({"from", "to", "step"}, {"from", "to", "per_decade"})
 
 
 def _range(field: str, values: Mapping[str, Any]) -> list[float]:
     for key, value in values.items():
-        if type(value) not in (int, float) or not math.isfinite(value):
-            raise InputError(f"{field}.{key} is {value!r}; it must be a finite number")
+        require(
+            type(value) in (int, float) and math.isfinite(value),
+            f"{field}.{key} is {value!r}; it must be a finite number",
+        )
     decades = "per_decade" in values
     low, high, step = (
         float(values[key]) for key in ("from", "to", "per_decade" if decades else "step")
     )
-    if not (step > 0 and high >= low) or (decades and not low > 0):
-        raise InputError(
-            f"{field} is {dict(values)}; it must rise from `from` to `to` (above 0 for per_decade)"
-        )
+    require(
+        step > 0 and high >= low and (low > 0 or not decades),
+        f"{field} is {dict(values)}; it must rise from `from` to `to` (above 0 for per_decade)",
+    )
     first, last = (math.log10(low) * step, math.log10(high) * step) if decades else (low, high)
-    if (last - first) / (1.0 if decades else step) > MOST:
-        raise InputError(f"{field} is {dict(values)}; that makes more than {MOST:,} values")
+    require(
+        (last - first) / (1.0 if decades else step) <= MOST,
+        f"{field} is {dict(values)}; that makes more than {MOST:,} values",
+    )
     if decades:
-        powers = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
-        return [float(f"{10 ** (k / step):.12g}") for k in powers]
+        return [
+            float(f"{10 ** (k / step):.12g}")
+            for k in range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+        ]
     largest = max(abs(low), abs(high), step)
     digits = max(0, 12 - math.floor(math.log10(largest)))
     # Rounded ends count as reached.
@@ -89,6 +99,11 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 def canonical(value: Any) -> str:
     """JSON in which equal settings read the same: keys sorted, whole numbers as integers."""
     return _encode(_plain(value))
+
+
+def text_digest(text: str) -> str:
+    """A stable hash of a canonical text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _plain(value: Any) -> Any:
@@ -130,11 +145,10 @@ def stored(owner: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -
     """The values without those newer than 0.1 that are at their default; an owner that 0.1 did not
     have keeps all.
     """
-    known = OPTIONS.get(owner, tuple(values))
     return {
         name: value
         for name, value in values.items()
-        if name in known or name not in defaults or value != defaults[name]
+        if name in OPTIONS.get(owner, values) or name not in defaults or value != defaults[name]
     }
 
 
@@ -176,7 +190,7 @@ def in_words(hint: Any) -> str:
     if get_origin(hint) is Annotated:
         base, meta = get_args(hint)
         least = "" if meta.ge is None else f" of at least {meta.ge}"
-        return meta.description or f"{in_words(base)}{least}"
+        return meta.description or in_words(base) + least
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(str, get_args(hint)))}"
     if get_origin(hint) in (Union, types.UnionType):
@@ -200,5 +214,4 @@ def check_settings(kind: type[S], settings: Mapping[str, Any], owner: str) -> S:
 def check_names(given: Mapping[str, Any], refusal: str, allowed: Mapping[str, Any]) -> None:
     """Refuse a name that is not among the allowed ones; `refusal` says so of {}."""
     for name in given:
-        if name not in allowed:
-            raise InputError(f"{refusal.format(name)}; it takes {', '.join(allowed)}")
+        require(name in allowed, f"{refusal.format(name)}; it takes {', '.join(allowed)}")

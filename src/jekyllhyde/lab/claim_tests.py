@@ -14,20 +14,31 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab import estimates as estimate
 from jekyllhyde.lab.estimates import (
     Estimate,
     Floats,
     Untestable,
+    arrived,
     at,
+    best,
+    change,
+    crossing_ratio,
+    decile_gain,
+    ends_above,
     exactly,
+    gain,
     label_of,
+    mean,
+    of_means,
+    reaching,
     runs_of,
+    share,
     step,
+    trend,
 )
-from jekyllhyde.lab.panel import Claim, Outcome
+from jekyllhyde.lab.panel import Claim
 from jekyllhyde.lab.panel import Curves as Curves  # noqa: PLC0414 (what a measure takes)
-from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, verdict
+from jekyllhyde.lab.verdicts import SLIGHT, Part, about, above, below, both, most, none, outcome
 
 Tags = tuple[str, ...]
 Pairs = tuple[tuple[str, str], ...]
@@ -41,20 +52,8 @@ EVERY, FIRST_ONLY, LAST_ONLY = slice(None), slice(1), slice(-1, None)
 def claims(horizon: int, *rows: Row) -> tuple[Claim, ...]:
     # Claims about runs of `horizon` updates or trajectories; shorter runs cannot decide them.
     return tuple(
-        Claim(id, text, partial(_outcome, horizon, join(*measures))) for id, text, *measures in rows
+        Claim(id, text, partial(outcome, horizon, join(*measures))) for id, text, *measures in rows
     )
-
-
-def _outcome(horizon: int, measure: Measure, curves: Curves) -> Outcome:
-    try:
-        runs = f"{horizon} {curves.panel.unit}, these runs have {curves.cap}"
-        estimate.require(curves.cap >= horizon, f"the sentence is about {runs}")
-        parts, text = measure(curves)
-        count, of = parts.count(None), f"{len(parts)} parts hold halfway"
-        why = of if curves.panel.exact else f"{of} or cannot be told ({curves.runs} runs)"
-        return verdict(*parts), text + (f"; {count} of {why}" if count else "")
-    except Untestable as reason:
-        return "not testable", str(reason)
 
 
 # Measures.
@@ -64,11 +63,11 @@ def listing(
     text: str, function: Callable[..., Measured], items: tuple[Any, ...], separator: str = "; "
 ) -> Measure:
     # function(curves, item) for every item: all parts, and the texts as a list in {}.
-
     def measure(curves: Curves) -> Measured:
         results = [function(curves, item) for item in items]
-        texts = separator.join(words for _, words in results if words)
-        return [part for parts, _ in results for part in parts], text.format(texts)
+        return [part for parts, _ in results for part in parts], text.format(
+            separator.join(words for _, words in results if words)
+        )
 
     return measure
 
@@ -87,12 +86,12 @@ def compare(
 ) -> Measure:
     # Every estimate (or the `deciding` ones) as a part: part(estimate, *bounds). A bound may
     # depend on the curves.
-
     def measure(curves: Curves) -> Measured:
         values = estimates(curves)
         limits = [bound(curves) if callable(bound) else bound for bound in bounds]
-        parts = [part(value, *limits) for value in list(values.values())[deciding]]
-        return parts, fill(text, curves, values)
+        return [part(value, *limits) for value in list(values.values())[deciding]], fill(
+            text, curves, values
+        )
 
     return measure
 
@@ -115,7 +114,6 @@ def holds(parts: Callable[[Curves], Iterable[Any]]) -> Measure:
 
 def untestable(reason: str) -> Measure:
     # The measure of a sentence that no panel's runs can decide.
-
     def measure(curves: Curves) -> Measured:
         raise Untestable(reason)
 
@@ -128,9 +126,15 @@ def untestable(reason: str) -> Measure:
 def fill(text: str, curves: Curves, values: Mapping[str, Any]) -> str:
     # The text with the values, and with what it says about the panel.
     x = curves.x
-    places = {key: x[at(curves, float(key))] for key in re.findall(r"x\[(.+?)\]", text)}
-    ends = {"first": x[0], "last": x[-1], "points": len(x), "xlabel": curves.panel.xlabel}
-    return text.format(say(values), x=places, cap=curves.cap, **ends)
+    return text.format(
+        say(values),
+        x={key: x[at(curves, float(key))] for key in re.findall(r"x\[(.+?)\]", text)},
+        first=x[0],
+        last=x[-1],
+        points=len(x),
+        xlabel=curves.panel.xlabel,
+        cap=curves.cap,
+    )
 
 
 def say(values: Mapping[str, Any]) -> str:
@@ -150,7 +154,7 @@ def each(function: Callable[..., Any], tags: Tags, *args: Any) -> Estimates:
 
 def each_reaching(function: Callable[..., Any], tags: Tags, *args: Any) -> Estimates:
     # The same for the series that reach the target somewhere.
-    return lambda curves: each(function, estimate.reaching(curves, tags), *args)(curves)
+    return lambda curves: each(function, reaching(curves, tags), *args)(curves)
 
 
 def each_pair(
@@ -180,40 +184,53 @@ def against(tag: str, others: Tags) -> Pairs:
 
 def end_means(part: Callable[..., Part], level: float, tags: Tags) -> Measure:
     # The mean of each series at the end, held against a level.
-    return compare("mean at the end: {}", each(estimate.mean, tags), part, level)
+    return compare("mean at the end: {}", each(mean, tags), part, level)
 
 
 def runs_above(rule: Callable[..., Part], level: float, tags: Tags) -> Measure:
     # The runs of these series, `every` or `none`, end above the level.
-    shares = each(estimate.share, tags, estimate.ends_above, level)
     return join(
-        in_runs(rule, estimate.ends_above, tags, level),
-        show(f"share of runs above {level:g} at the end: {{}}", shares),
+        in_runs(rule, ends_above, tags, level),
+        show(
+            f"share of runs above {level:g} at the end: {{}}", each(share, tags, ends_above, level)
+        ),
     )
 
 
 def ends_higher(pairs: Pairs) -> Measure:
     # At the end the first of each pair has the higher mean.
-    gains = each_pair(estimate.gain, pairs, name="{a} less {b}")
-    return compare("difference of means at the end: {}", gains, above, 0.0)
+    return compare(
+        "difference of means at the end: {}",
+        each_pair(gain, pairs, name="{a} less {b}"),
+        above,
+        0.0,
+    )
 
 
 def crosses_sooner(level: float, pairs: Pairs, factor: float = 1.0) -> Measure:
     # The first of each pair needs less than `factor` times the time to the level.
-    ratios = each_pair(estimate.crossing_ratio, pairs, level)
-    return compare(f"ratio of mean times to {level:g}: {{}}", ratios, below, factor)
+    return compare(
+        f"ratio of mean times to {level:g}: {{}}",
+        each_pair(crossing_ratio, pairs, level),
+        below,
+        factor,
+    )
 
 
 def decile_higher(label: str, pairs: Pairs) -> Measure:
     # At the end the first series, with this label, has a higher decile than the others.
-    gains = each_pair(estimate.decile_gain, pairs, name="{b}")
-    return compare(f"decile of {label} at the end, less that of {{}}", gains, above, 0.0)
+    return compare(
+        f"decile of {label} at the end, less that of {{}}",
+        each_pair(decile_gain, pairs, name="{b}"),
+        above,
+        0.0,
+    )
 
 
 def all_arrive(tags: Tags) -> Measure:
     # The runs of these series reach the target at every x.
     return join(
-        in_runs(most, estimate.arrived, tags),
+        in_runs(most, arrived, tags),
         show(
             "share of runs that reach the target: {}",
             each(lambda curves, tag: 1 - np.mean(curves.censored[tag]), tags),
@@ -227,17 +244,19 @@ def all_arrive(tags: Tags) -> Measure:
 
 def none_arrive(tags: Tags, x: float | None = None) -> Measure:
     # No run of these series reaches the target, at a place or at any.
-    shares = each(lambda curves, tag: estimate.arrived(curves, tag, x).mean(), tags)
     return join(
-        in_runs(none, estimate.arrived, tags, x),
-        show("share of runs that reach the target: {}", shares),
+        in_runs(none, arrived, tags, x),
+        show(
+            "share of runs that reach the target: {}",
+            each(lambda curves, tag: arrived(curves, tag, x).mean(), tags),
+        ),
     )
 
 
 def best_about(stated: float, tags: Tags) -> Measure:
     # The best place is about the one stated, within one step of the axis.
     return join(
-        compare("best {xlabel}: {}", each_reaching(estimate.best, tags), about, stated, step),
+        compare("best {xlabel}: {}", each_reaching(best, tags), about, stated, step),
         show(
             "by the median, which tails do not move: {}",
             each_reaching(lambda c, tag: c.x[np.median(runs_of(c, tag)[0], axis=0).argmin()], tags),
@@ -259,9 +278,7 @@ def o_matters_more(
     }
     return compare(
         text,
-        lambda curves: {
-            key: estimate.of_means(curves, f, *samples(curves)) for key, f in functions.items()
-        },
+        lambda curves: {key: of_means(curves, f, *samples(curves)) for key, f in functions.items()},
         above,
         1.0,
         deciding=LAST_ONLY,
@@ -272,11 +289,11 @@ def rises_slightly(
     texts: tuple[str, str], tags: Tags, low: float, high: float, until: float = np.inf
 ) -> Measure:
     # Times rise along the axis (`until` a place), from low to high by less than half.
-
     def measure(curves: Curves) -> Measured:
-        rises = each(estimate.change, tags, low, high)(curves)
-        slopes = each(estimate.trend, tags, -np.inf, until)(curves)
-        parts = [both(above(slopes[key], 0.0), below(rises[key], SLIGHT)) for key in slopes]
-        return parts, f"{fill(texts[0], curves, slopes)}; {fill(texts[1], curves, rises)}"
+        rises = each(change, tags, low, high)(curves)
+        slopes = each(trend, tags, -np.inf, until)(curves)
+        return [both(above(slopes[key], 0.0), below(rises[key], SLIGHT)) for key in slopes], (
+            f"{fill(texts[0], curves, slopes)}; {fill(texts[1], curves, rises)}"
+        )
 
     return measure

@@ -6,7 +6,6 @@ travel back. A lost worker's task is run again.
 
 import contextlib
 import importlib
-import itertools
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jekyllhyde.errors import InputError, need
-from jekyllhyde.lab.engine import Done, Status, Task, execute
+from jekyllhyde.lab.engine import Done, Status, Task, execute, keep_busy
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import first_line
 from jekyllhyde.parallel import count_threads
@@ -33,24 +32,22 @@ def run_on_ray(
     ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
-        waiting = iter(tasks)
         pending: dict[Any, Task] = {}
         try:
-            while True:
-                cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
-                # On a cluster of others, no more than asked for.
-                room = workers if workers and address else QUEUED * cores
-                for task in itertools.islice(waiting, max(0, room - len(pending))):
-                    pending[remote.remote(task, str(folder.resolve()))] = task
-                if not pending:
-                    break
-                ready, _ = ray.wait(list(pending), num_returns=1, timeout=0.5)
-                for reference in ready:
-                    task = pending.pop(reference)
-                    status.work_done += task.work
-                    yield task, _failed(ray, reference, task)
-                if not ready:
-                    yield None, 0
+            for task, failed in keep_busy(
+                tasks,
+                pending,
+                room=lambda: (
+                    workers  # on a cluster of others, no more than asked for
+                    if workers and address
+                    else QUEUED * max(1, int(ray.cluster_resources().get("CPU", 1)))
+                ),
+                submit=lambda task: remote.remote(task, str(folder.resolve())),
+                ended=lambda pending: ray.wait(list(pending), num_returns=1, timeout=0.5)[0],
+                failed=lambda reference, task: _failed(ray, reference, task),
+            ):
+                status.work_done += task.work if task else 0.0
+                yield task, failed
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
@@ -92,14 +89,18 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
         return
     for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
         os.environ.setdefault(name, "0")  # no network, no advice
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    options: dict[str, Any] = {"address": address or "local"}
     refusal = f"address is {address!r}; no Ray cluster can be reached there"
     if address is None:
-        options |= {"num_cpus": count_threads(workers), "include_dashboard": False}
-        options["_node_ip_address"] = "127.0.0.1"
         refusal = "no Ray cluster can be started"
+        options = {
+            "address": "local",
+            "num_cpus": count_threads(workers),
+            "include_dashboard": False,
+            "_node_ip_address": "127.0.0.1",
+        }
     try:
-        ray.init(address=address or "local", **options)
+        ray.init(log_to_driver=False, logging_level="ERROR", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"{refusal} ({first_line(error)})") from None
     try:

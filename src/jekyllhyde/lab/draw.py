@@ -6,7 +6,7 @@ colours safe for the colour-blind and dashes for print; the plotted numbers (CSV
 import csv
 import io
 from collections.abc import Sequence
-from itertools import count
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,12 +27,12 @@ from jekyllhyde.plotting import (
     save_figure,
 )
 
-DASHES: dict[str, Any] = {
-    "solid": "-",
-    "dash": (0, (5, 2)),
-    "dashdot": "-.",
-    "dot": (0, (1, 1.2)),
-    "longdash": (0, (9, 2)),
+DASHES: dict[str, tuple[Any, str]] = {  # for Matplotlib, and for SVG
+    "solid": ("-", ""),
+    "dash": ((0, (5, 2)), "7 4"),
+    "dashdot": ("-.", "7 3 2 3"),
+    "dot": ((0, (1, 1.2)), "2 3"),
+    "longdash": ((0, (9, 2)), "11 4"),
 }
 _KNOWN = {
     "pg": (RED, "solid"),
@@ -64,6 +64,9 @@ _KNOWN = {
 }
 
 
+_IN_BATCH = {"solid": "dot", "dash": "dashdot", "dot": "longdash"}
+
+
 class Style(NamedTuple):
     """How a series looks: colour, one of `DASHES`, width, marker ("" or "x")."""
 
@@ -77,18 +80,14 @@ def styles(tags: list[str]) -> dict[str, Style]:
     """The look of each series by its tag: the same in every panel for those of the paper; others
     take turns. A cross marks an entropy term, thin lines a variant in the batch.
     """
-    free = count()
+    others = zip(cycle(COLOURS), cycle(DASHES))
     looks = {}
     for tag in tags:
         name, _, variant = tag.partition("-batch")
         name, _, entropy = name.partition("-lam")
-        i = -1 if name in _KNOWN else next(free)
-        another = COLOURS[i % len(COLOURS)], list(DASHES)[i % len(DASHES)]
-        colour, dash = _KNOWN.get(name, another)
-        if "eta" in variant or (variant and dash == "dot"):
-            dash = "longdash"
-        elif variant:
-            dash = {"solid": "dot", "dash": "dashdot"}.get(dash, dash)
+        colour, dash = _KNOWN.get(name) or next(others)
+        if variant:
+            dash = "longdash" if "eta" in variant else _IN_BATCH.get(dash, dash)
         looks[tag] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
     return looks
 
@@ -98,8 +97,11 @@ def note(curves: Curves) -> str:
     if curves.panel.exact:
         return "exact"
     failed = sum(curves.failures.values())
-    lost = f", {failed} failed" if failed else ""
-    return f"{curves.runs} runs{lost}" + (", 95 % intervals" if curves.runs > 1 else "")
+    return (
+        f"{curves.runs} runs"
+        + (f", {failed} failed" if failed else "")
+        + (", 95 % intervals" if curves.runs > 1 else "")
+    )
 
 
 def draw(curves: Curves, *paths: str | Path) -> None:
@@ -114,7 +116,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
             curves.y[tag][shown],
             label=curves.labels[tag],
             color=style.colour,
-            linestyle=DASHES[style.dash],
+            linestyle=DASHES[style.dash][0],
             linewidth=style.width,
             marker=style.marker or None,
             markersize=4,
@@ -164,23 +166,21 @@ def write_panel(
     """Write P.png, P.pdf and P.csv (series,x,y,lo,hi) for the panel P, and P.claims.json where
     claims were judged; returns the paths.
     """
-    endings = (".png", ".pdf", ".csv", *([] if claims is None else [".claims.json"]))
-    paths = [folder / f"{curves.panel.name}{ending}" for ending in endings]
+    endings = ("png", "pdf", "csv", "claims.json")[: 3 if claims is None else 4]
+    paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     draw(curves, *paths[:2])
-    write_text(paths[2], _csv_text(curves))
     if claims is not None:
         write_json(paths[3], claims)
-    return paths
-
-
-def _csv_text(curves: Curves) -> str:
-    # The plotted curves, one row per series and x.
     file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["series", "x", "y", "lo", "hi"])
-    for tag, label in curves.labels.items():
-        columns = (curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag])
-        writer.writerows(
-            [label, *(f"{value:.10g}" for value in row)] for row in zip(*columns, strict=True)
-        )
-    return file.getvalue()
+    csv.writer(file).writerows(
+        [
+            ("series", "x", "y", "lo", "hi"),
+            *(
+                (label, *(f"{value:.10g}" for value in row))
+                for tag, label in curves.labels.items()
+                for row in zip(curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True)
+            ),
+        ]
+    )
+    write_text(paths[2], file.getvalue())
+    return paths

@@ -6,15 +6,16 @@ any number of workers give the same rows, and so does going on after a stop.
 """
 
 import contextlib
+import itertools
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import Any
 
-from jekyllhyde.errors import InputError, check_choice
+from jekyllhyde.errors import check_choice, require
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.parallel import count_threads
@@ -74,25 +75,25 @@ def tasks_of(
         for cell in experiment.cells:
             first, runs = wanted.get(cell.digest, (cell, 0))
             wanted[cell.digest] = (first, max(runs, experiment.runs))
-    lacking = {digest: store.missing(digest, runs) for digest, (_, runs) in wanted.items()}
-    costs = {
-        digest: METHODS[cell.method].estimate(cell.problem, cell.settings)
-        for digest, (cell, _) in wanted.items()
-    }
-    total = sum(cost * sum(map(len, lacking[digest])) for digest, cost in costs.items())
-    share = TASK_SECONDS if workers is None else total / (SHARES * workers)
-    seconds = min(TASK_SECONDS, max(0.1, share))
+    lacking = [
+        (
+            cell,
+            METHODS[cell.method].estimate(cell.problem, cell.settings),
+            store.missing(digest, runs),
+        )
+        for digest, (cell, runs) in wanted.items()
+    ]
+    total = sum(cost * sum(map(len, stretches)) for _, cost, stretches in lacking)
+    seconds = min(TASK_SECONDS, max(0.1, total / (SHARES * workers) if workers else TASK_SECONDS))
     tasks: list[Task] = []
     bundle: list[tuple[Cell, range]] = []
     filled = 0.0
-    for digest, (cell, runs) in wanted.items():
-        cost = costs[digest]
-        size = runs if METHODS[cell.method].whole else max(1, round(seconds / cost))
-        for stretch in lacking[digest]:
-            for start in range(stretch.start, stretch.stop, size):
-                block = range(start, min(start + size, stretch.stop))
-                bundle.append((cell, block))
-                filled += cost * len(block)
+    for cell, cost, stretches in lacking:
+        for stretch in stretches:
+            size = len(stretch) if METHODS[cell.method].whole else max(1, round(seconds / cost))
+            for i in range(0, len(stretch), size):
+                bundle.append((cell, stretch[i : i + size]))
+                filled += cost * len(stretch[i : i + size])
                 if filled >= seconds:
                     tasks.append(Task(tuple(bundle), filled))
                     bundle, filled = [], 0.0
@@ -106,20 +107,25 @@ def execute(
     a worker does.
     """
     started = time.perf_counter()
-    work = task.work / task.runs
-    blocks = [(cell, _rows(cell, runs, work, progress)) for cell, runs in task.blocks]
-    failed = sum(row.get("failure") is not None for _, rows in blocks for row in rows)
-    return store.add(blocks, time.perf_counter() - started), failed
+    blocks = [
+        (cell, _rows(cell, runs, task.work / task.runs, progress)) for cell, runs in task.blocks
+    ]
+    return (
+        store.add(blocks, time.perf_counter() - started),
+        sum(row.get("failure") is not None for _, rows in blocks for row in rows),
+    )
 
 
-def _rows(cell: Cell, runs: range, work: float, progress: Callable[[float], None]) -> list[Row]:
+def _rows(
+    cell: Cell, runs: range, work: float, progress: Callable[[float], None]
+) -> list[dict[str, Any]]:
     # What is stored under a digest must be what the digest was made of: not a file edited since,
     # nor one of another machine.
-    if replace(cell).digest != cell.digest:
-        raise InputError(
-            f"{cell.id}: its files (or this library) are not those that the sweep was started "
-            "with; start it again"
-        )
+    require(
+        replace(cell).digest == cell.digest,
+        f"{cell.id}: its files (or this library) are not those that the sweep was started with; "
+        "start it again",
+    )
     method = METHODS[cell.method]
     share = work / max(1, method.work(cell.settings))
     return method.run_block(
@@ -170,6 +176,32 @@ def run(
     return status
 
 
+def keep_busy(
+    tasks: Iterable[Task],
+    pending: dict[Any, Task],
+    *,
+    room: Callable[[], int],
+    submit: Callable[[Task], Any],
+    ended: Callable[[dict[Any, Task]], Iterable[Any]],
+    failed: Callable[[Any, Task], int],
+) -> Done:
+    """Have as many tasks under way as there is room for, until all have ended; `pending` are those
+    under way by what `submit` gives, `ended` waits a little for some of them.
+    """
+    waiting = iter(tasks)
+    while True:
+        for task in itertools.islice(waiting, max(0, room() - len(pending))):
+            pending[submit(task)] = task
+        if not pending:
+            return
+        done = list(ended(pending))
+        for future in done:
+            task = pending.pop(future)
+            yield task, failed(future, task)
+        if not done:
+            yield None, 0
+
+
 def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> Done:
     # Threads: the compiled loops release the interpreter's lock.
     lock, stop = threading.Lock(), threading.Event()
@@ -181,20 +213,15 @@ def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> 
             status.work_done += work
 
     pool = ThreadPoolExecutor(workers)
-    pending: dict[Future[tuple[str | None, int]], Task] = {}
-    waiting = iter(tasks)
     try:
-        while True:
-            while len(pending) < 2 * workers and (task := next(waiting, None)) is not None:
-                pending[pool.submit(execute, task, store, progress)] = task
-            if not pending:
-                break
-            done, _ = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
-            for future in done:
-                _, failed = future.result()
-                yield pending.pop(future), failed
-            if not done:
-                yield None, 0
+        yield from keep_busy(
+            tasks,
+            {},
+            room=lambda: 2 * workers,
+            submit=lambda task: pool.submit(execute, task, store, progress),
+            ended=lambda pending: wait(pending, 0.5, FIRST_COMPLETED).done,
+            failed=lambda future, task: future.result()[1],
+        )
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -210,11 +237,10 @@ def calibrate(
     blocks = [block for task in tasks for block in task.blocks]
     first = {(cell.experiment, cell.series): cell for cell, _ in reversed(blocks)}
     rates = {series: _seconds_per_unit(cell) for series, cell in first.items()}
-    total = sum(
+    return tasks, sum(
         rates[cell.experiment, cell.series] * METHODS[cell.method].work(cell.settings) * len(runs)
         for cell, runs in blocks
-    )
-    return tasks, total / count_threads(workers)
+    ) / count_threads(workers)
 
 
 def _seconds_per_unit(cell: Cell) -> float:
@@ -224,8 +250,7 @@ def _seconds_per_unit(cell: Cell) -> float:
     units, seconds = 0, 0.0
     while seconds < 0.02 and units < most:
         units = min(max(200, 4 * units), most)
-        settings = {**cell.settings, method.unit: units}
-        settings.pop("target", None)
+        settings = {k: v for k, v in cell.settings.items() if k != "target"} | {method.unit: units}
         for _ in range(2):  # the second time everything is compiled, and in the caches
             started = time.perf_counter()
             method.run_block(cell.problem, settings, 0, range(1), lambda count: None)

@@ -41,8 +41,8 @@ class Estimate:
     hi: float
 
     def __str__(self) -> str:
-        limits = np.isfinite(self.hi - self.lo) and self.hi > self.lo
-        return f"{self.y:.4g}" + (f" [{self.lo:.4g}, {self.hi:.4g}]" if limits else "")
+        limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < np.inf else "")
 
 
 def exactly(y: Any) -> Estimate:
@@ -80,26 +80,29 @@ def at(curves: Curves, x: float) -> int:
     else:
         distance, allowed = np.abs(curves.x - x), 0.02 * float(max(np.ptp(curves.x), abs(x)))
     i = int(distance.argmin())
-    nearest = f"{x:g} is not among the points; the nearest is {curves.x[i]:g}"
-    require(distance[i] <= allowed, f"{curves.panel.xlabel} {nearest}")
+    require(
+        distance[i] <= allowed,
+        f"{curves.panel.xlabel} {x:g} is not among the points; the nearest is {curves.x[i]:g}",
+    )
     return i
 
 
 def label_of(curves: Curves, tag: str) -> str:
     # What a series is called where people read of it.
-    others = (cell for cell in curves.panel.experiment.cells if cell.tag == tag)
-    return curves.labels.get(tag) or next((cell.label for cell in others), tag)
+    return curves.labels.get(tag) or next(
+        (cell.label for cell in curves.panel.experiment.cells if cell.tag == tag), tag
+    )
 
 
 def runs_of(curves: Curves, *tags: str) -> list[Floats]:
     # The samples [runs, X] of these series, without the runs that are not finite in one of
     # them.
-    missing = [label_of(curves, tag) for tag in tags if tag not in curves.samples]
+    names = [label_of(curves, tag) for tag in tags]
+    missing = [name for name, tag in zip(names, tags, strict=True) if tag not in curves.samples]
     require(not missing, f"the panel has no series {', '.join(missing)}")
     samples = [np.asarray(curves.samples[tag], dtype=np.float64) for tag in tags]
     finite = np.logical_and.reduce([np.isfinite(values).all(axis=1) for values in samples])
-    names = ", ".join(label_of(curves, tag) for tag in tags)
-    require(finite.any(), f"no run of {names} is finite throughout")
+    require(finite.any(), f"no run of {', '.join(names)} is finite throughout")
     return [values[finite] for values in samples]
 
 
@@ -144,14 +147,12 @@ def decile(curves: Curves, tag: str) -> Estimate:
 
 def gain(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
     # The mean of a less that of b.
-    first, second = values_at(curves, x, a, b)
-    return of_means(curves, _only, first - second)
+    return of_means(curves, _only, np.subtract(*values_at(curves, x, a, b)))
 
 
 def average_gain(curves: Curves, a: str, b: str) -> Estimate:
     # The mean of a less that of b, on average over the run.
-    first, second = runs_of(curves, a, b)
-    return of_means(curves, _only, (first - second).mean(axis=1))
+    return of_means(curves, _only, np.subtract(*runs_of(curves, a, b)).mean(axis=1))
 
 
 def decile_gain(curves: Curves, a: str, b: str) -> Estimate:
@@ -174,8 +175,7 @@ def crossing(curves: Curves, tag: str, level: float) -> Floats:
     # Per run of a curve panel the first count above the level (at least 1), the last if there is
     # none.
     above = np.nan_to_num(curves.samples[tag], nan=-np.inf) > level
-    first = np.where(above.any(axis=1), curves.x[above.argmax(axis=1)], curves.x[-1])
-    return np.maximum(first, 1.0)
+    return np.where(above.any(axis=1), curves.x[above.argmax(axis=1)], curves.x[-1]).clip(min=1.0)
 
 
 def crossing_ratio(curves: Curves, a: str, b: str, level: float) -> Estimate:
@@ -225,8 +225,9 @@ def time_ratio(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
 
 def average_time_ratio(curves: Curves, a: str, b: str, where: Any = slice(None)) -> Estimate:
     # The mean time of a relative to that of b, on average over these places.
-    times = [samples[:, where].mean(axis=1) for samples in runs_of(curves, a, b)]
-    return of_means(curves, _ratio, *times)
+    return of_means(
+        curves, _ratio, *(samples[:, where].mean(axis=1) for samples in runs_of(curves, a, b))
+    )
 
 
 def change(curves: Curves, tag: str, low: float, high: float) -> Estimate:
@@ -258,8 +259,11 @@ def reaching(curves: Curves, tags: Iterable[str]) -> tuple[str, ...]:
 
 def best(curves: Curves, tag: str) -> Estimate:
     # Where the mean time is shortest.
-    nowhere = f"{label_of(curves, tag)} reaches the target nowhere"
-    require(arrived(curves, tag).any(), f"{nowhere}, so it has no best {curves.panel.xlabel}")
+    require(
+        arrived(curves, tag).any(),
+        f"{label_of(curves, tag)} reaches the target nowhere, "
+        f"so it has no best {curves.panel.xlabel}",
+    )
     return of_means(curves, lambda a: curves.x[a.argmin(axis=-1)], *runs_of(curves, tag))
 
 
@@ -272,14 +276,13 @@ def step(curves: Curves) -> float:
 def trend(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Estimate:
     # Spearman's correlation of the mean time with x, between low and high.
     chosen = (curves.x >= low) & (curves.x <= high)
-    xlabel = curves.panel.xlabel
-    require(chosen.sum() > 2, f"fewer than three points of {xlabel} are in question")
+    require(chosen.sum() > 2, f"fewer than three points of {curves.panel.xlabel} are in question")
     x = stats.rankdata(curves.x[chosen])
     x = (x - x.mean()) / x.std()
 
     def correlation(a: Floats) -> Floats:
         ranks = stats.rankdata(a, axis=-1)
-        centred = ranks - ranks.mean(axis=-1, keepdims=True)
-        return np.asarray((centred * x).mean(axis=-1) / ranks.std(axis=-1))
+        covariance = ((ranks - ranks.mean(axis=-1, keepdims=True)) * x).mean(axis=-1)
+        return np.asarray(covariance / ranks.std(axis=-1))
 
     return of_means(curves, correlation, runs_of(curves, tag)[0][:, chosen])

@@ -6,31 +6,28 @@ the runs, when and with what; `report.html` is the template of the page, with th
 a chart once it comes into view. Names come from users: the template escapes whatever it is given.
 """
 
-import itertools
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde import __version__
-from jekyllhyde.errors import InputError, need
+from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
-from jekyllhyde.lab import figures
+from jekyllhyde.lab import figures, markdown
 from jekyllhyde.lab.cell_settings import short
-from jekyllhyde.lab.draw import note, styles
+from jekyllhyde.lab.draw import DASHES, note, styles
 from jekyllhyde.lab.panel import Curves, Panel, judge
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
-from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.mdp.finite import Floats, Ints
 
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
 OWN = "Own experiments"
@@ -42,7 +39,6 @@ STATISTICS = {
     "decile": "lowest decile",
     "iqm": "interquartile mean",
 }
-DASHES = {"solid": "", "dash": "7 4", "dashdot": "7 3 2 3", "dot": "2 3", "longdash": "11 4"}
 
 
 def write_page(
@@ -56,31 +52,12 @@ def write_page(
     The same panels from the same store give the same file, byte for byte.
     """
     need("plot")
-    if not curves:
-        raise InputError("there is no panel to report on; a report needs at least one")
-    prepare_folder(path.parent)
-    write_text(path, _html(curves, store, skipped or {}))
-    return path
-
-
-def differences() -> str:
-    """The differences from the paper as HTML, without the text's own title; empty where the package
-    has no such text.
-    """
-    from jekyllhyde.lab import markdown
-
-    file = files("jekyllhyde.lab") / "differences.md"
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return markdown.html(re.sub(r"\A\s*# .*\n", "", text))
-
-
-def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[str]]) -> str:
     import jinja2
     from plotly.offline import get_plotlyjs
 
-    from jekyllhyde.lab import markdown
-
-    panels = [_shown(curves) for curves in shown]
+    require(curves, "there is no panel to report on; a report needs at least one")
+    prepare_folder(path.parent)
+    panels = [_shown(one) for one in curves]
     groups: dict[str, list[dict[str, Any]]] = {}
     for panel in panels:
         groups.setdefault(panel["group"], []).append(panel)
@@ -92,45 +69,58 @@ def _html(shown: Sequence[Curves], store: Store, skipped: Mapping[str, Sequence[
         "inline": markdown.inline,
     }
     template = (files("jekyllhyde.lab") / "report.html").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
-        is_paper=list(groups) != [OWN],
-        panels=panels,
-        groups=[
-            (group, _about(group).strip().split("\n\n"), members)
-            for group, members in groups.items()
-        ],
-        verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
-        all_verdicts=VERDICTS,
-        provenance=provenance([curves.panel for curves in shown], store),
-        maker=MAKER,
-        differences=differences(),
-        skipped=skipped,
-        dashes=DASHES,
-        version=__version__,
-        plotly=get_plotlyjs(),
+    write_text(
+        path,
+        environment.from_string(template).render(
+            is_paper=list(groups) != [OWN],
+            panels=panels,
+            groups=[
+                (group, _about(group).strip().split("\n\n"), members)
+                for group, members in groups.items()
+            ],
+            verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
+            all_verdicts=VERDICTS,
+            provenance=provenance([one.panel for one in curves], store),
+            maker=MAKER,
+            differences=differences(),
+            skipped=skipped or {},
+            dashes={name: dashes for name, (_, dashes) in DASHES.items()},
+            version=__version__,
+            plotly=get_plotlyjs(),
+        ),
     )
+    return path
+
+
+def differences() -> str:
+    """The differences from the paper as HTML, without the text's own title; empty where the package
+    has no such text.
+    """
+    file = files("jekyllhyde.lab") / "differences.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return markdown.html(re.sub(r"\A\s*# .*\n", "", text))
 
 
 def _about(group: str) -> str:
     # What is said of a figure: the text of its module.
-    name = f"{figures.__name__}.figure{group.rsplit(maxsplit=1)[-1]:>02}"
-    return group if group == OWN else import_module(name).__doc__ or group
+    module = getattr(figures, f"figure{group.rsplit(maxsplit=1)[-1]:>02}", None)
+    return (module and module.__doc__) or group
 
 
 def _shown(curves: Curves) -> dict[str, Any]:
     # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
     # as Figure 16 for 16a-jekyll.
-    panel, looks = curves.panel, styles(list(curves.y))
-    known = panel.name in figures.PANELS
-    words = "" if panel.exact else f", {STATISTICS[panel.statistic]}"
+    panel = curves.panel
     return {
         "panel": panel,
-        "group": "Figure " + re.sub(r"\D.*", "", panel.name) if known else OWN,
+        "group": (
+            "Figure " + re.sub(r"\D.*", "", panel.name) if panel.name in figures.PANELS else OWN
+        ),
         "runs": curves.runs,
         "claims": judge(curves),
         "chart": chart(curves),
-        "looks": {curves.labels[tag]: look for tag, look in looks.items()},
-        "basis": note(curves) + words,
+        "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
+        "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),
     }
 
 
@@ -147,10 +137,14 @@ def chart(curves: Curves) -> dict[str, Any]:
         if not exact:
             lines |= {"lo": curves.lo[tag], "hi": curves.hi[tag]}
         if timed:
-            median = np.median(curves.samples[tag], axis=0)
-            lines |= {"median": median, "censored": curves.censored[tag]}
-        numbers = {name: rounded(line[shown]) for name, line in lines.items()}
-        series.append({"label": curves.labels[tag], **style._asdict(), **numbers})
+            lines |= {
+                "median": np.median(curves.samples[tag], axis=0),
+                "censored": curves.censored[tag],
+            }
+        series.append(
+            {"label": curves.labels[tag], **style._asdict()}
+            | {name: rounded(line[shown]) for name, line in lines.items()}
+        )
     return {
         "xlabel": panel.xlabel,
         "ylabel": panel.ylabel,
@@ -173,25 +167,24 @@ def _words(curves: Curves) -> list[str] | None:
     return [short(next(iter(cell.values.values()), "")) for cell in cells]
 
 
-def visible(x: Floats, logarithmic: bool) -> NDArray[np.int64]:
+def visible(x: Floats, logarithmic: bool) -> Ints:
     """Which points of an axis to draw: of many, those that follow `MOST_POINTS` equally spaced
     places, both ends among them.
     """
     if len(x) <= MOST_POINTS or (np.diff(x) < 0).any():
         return np.arange(len(x))
     along = np.log(x) if logarithmic and x[0] > 0 else x
-    places = np.searchsorted(along, np.linspace(along[0], along[-1], MOST_POINTS))
-    return np.unique(places.clip(max=len(x) - 1))
+    places = np.linspace(along[0], along[-1], MOST_POINTS)
+    return np.unique(np.searchsorted(along, places).clip(max=len(x) - 1))
 
 
 def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
     """Numbers to so many significant digits, None where they are not finite: JSON has no word for
     that.
     """
-    numbers = (float(f"{value:.{digits}g}") for value in values)
     return [
         None if not math.isfinite(value) else int(value) if value.is_integer() else value
-        for value in numbers
+        for value in (float(f"{value:.{digits}g}") for value in values)
     ]
 
 
@@ -229,9 +222,6 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
     """
     about = cache(store.provenance)
     sizes = {part: sum(held.runs for held in parts) for part, parts in store.parts.items()}
-    by_cell: dict[str, list[Held]] = defaultdict(list)
-    for held in itertools.chain.from_iterable(store.parts.values()):
-        by_cell[held.cell].append(held)
 
     def tally(stretches: Sequence[Held]) -> Tally:
         days = sorted(about(held.part)["time"][:10] for held in stretches)
@@ -244,11 +234,13 @@ def provenance(panels: Sequence[Panel], store: Store) -> Provenance:
             days=" to ".join(dict.fromkeys(days[:1] + days[-1:])),
         )
 
-    shown: dict[str, list[Held]] = {}
-    for panel in panels:
-        digests = {cell.digest: None for cells in panel.cells.values() for cell in cells}
-        shown[panel.name] = [held for digest in digests for held in by_cell[digest]]
-    total = list(dict.fromkeys(itertools.chain.from_iterable(shown.values())))
+    shown = {
+        panel.name: [
+            held for digest in dict.fromkeys(panel.digests) for held in store.cells.get(digest, [])
+        ]
+        for panel in panels
+    }
+    total = list(dict.fromkeys(held for stretches in shown.values() for held in stretches))
     makers: dict[tuple[str, ...], list[Held]] = defaultdict(list)
     for held in total:
         makers[tuple(str(about(held.part).get(key) or "unknown") for key in MAKER)].append(held)

@@ -45,6 +45,18 @@ _SYMBOLS = {
     "right": "",
     "quad": " ",
 }
+# Greek letters, roots, upper and lower indices; of what else TeX has, the names.
+_RULES: tuple[tuple[str, Any], ...] = (
+    (r"\\sqrt *{(\w)}", r"√\1"),
+    (r"\\sqrt *{([^{}]*)}", r"√(\1)"),
+    (r"\\([A-Za-z]+) ?", lambda match: _SYMBOLS.get(match[1], match[1])),
+    (r"\\[,;! ]", " "),
+    ("-", "−"),
+    (r"\s*=\s*", " = "),
+    (r"\^(?:{([^{}]*)}|(\w|\*))", r"<sup>\1\2</sup>"),
+    (r"_(?:{([^{}]*)}|(\w|\*))", r"<sub>\1\2</sub>"),
+    (r"[{}]", ""),
+)
 _MATHEMATICS = re.compile(r"\$([^$]+)\$")
 _BOX = "<div class='box wide' tabindex='0' role='region' aria-label='Table'><table>"
 
@@ -96,13 +108,7 @@ def _read_mathematics(state: Any, silent: bool) -> bool:
 
 
 def _mathematics(tex: str) -> str:
-    # Greek letters, roots, upper and lower indices; of what else TeX has, the names.
-    text = re.sub(r"\\sqrt *{(\w)}", r"√\1", escape(tex))
-    text = re.sub(r"\\sqrt *{([^{}]*)}", r"√(\1)", text)
-    text = re.sub(r"\\([A-Za-z]+) ?", lambda match: _SYMBOLS.get(match[1], match[1]), text)
-    text = re.sub(r"\\[,;! ]", " ", text).replace("-", "−")
-    text = re.sub(r"\s*=\s*", " = ", text)
-    for sign, tag in (("\\^", "sup"), ("_", "sub")):
-        text = re.sub(rf"{sign}(?:{{([^{{}}]*)}}|(\w|\*))", rf"<{tag}>\1\2</{tag}>", text)
-    text = re.sub(r"[{}]", "", text)
+    text = escape(tex)
+    for pattern, replacement in _RULES:
+        text = re.sub(pattern, replacement, text)
     return f"<i>{text}</i>" if re.search(r"[^\W\d_]", tex) else text

@@ -6,8 +6,6 @@ where it never does, an `end` panel the return at the end against whatever varie
 of every interval. Series are known by their tags; labels are only shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
-from jekyllhyde.intervals import summarize
+from jekyllhyde.errors import require
+from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods.contract import Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.mdp.finite import Floats
 
 Outcome = tuple[str, str]
 YLABELS = {
@@ -46,7 +43,7 @@ class Claim:
 
     id: str
     text: str
-    test: Callable[[Curves], Outcome]
+    test: "Callable[[Curves], Outcome]"
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,8 @@ class Panel:
     series : the tags of those to show, all by default.
     ylim : for curves.  exact : there is nothing random in it.
 
-    `kind` is curve, time or end; `cells` are those of the series shown, by tag and in order;
+    `kind` is curve, time or end; `cells` are those of the series shown, by tag and in order, and
+    `digests` what a store knows them by;
     `labels` what the series are called; `cap` what a time panel plots for a run that never got
     there, in units of `unit`.
     """
@@ -94,6 +92,10 @@ class Panel:
                 groups.setdefault(cell.tag, []).append(cell)
         return {tag: cells for tag, cells in groups.items() if cells}
 
+    @property
+    def digests(self) -> list[str]:
+        return [cell.digest for cells in self.cells.values() for cell in cells]
+
     @cached_property
     def labels(self) -> dict[str, str]:
         return {tag: cells[0].label for tag, cells in self.cells.items()}
@@ -108,8 +110,9 @@ class Panel:
 
     @property
     def ylabel(self) -> str:
-        target = self.experiment.settings.get("target")
-        return YLABELS[self.quantity].format(unit=self.unit, target=target)
+        return YLABELS[self.quantity].format(
+            unit=self.unit, target=self.experiment.settings.get("target")
+        )
 
 
 @dataclass(frozen=True)
@@ -148,16 +151,20 @@ def panel_of(experiment: Experiment) -> Panel:
     """
     method = METHODS[experiment.method]
     xlabel = next(iter(experiment.axes), method.xlabel or method.unit)
-    quantity = (experiment.vary and method.end) or method.curve
-    values = experiment.axes.get(xlabel, [])
-    numbers = [value for value in values if isinstance(value, (int, float)) and value > 0]
+    numbers = [
+        value
+        for value in experiment.axes.get(xlabel, [])
+        if isinstance(value, (int, float)) and value > 0
+    ]
     steps = np.diff(np.log(numbers))
     return Panel(
         experiment.name,
         experiment.title,
         experiment,
         xlabel,
-        quantity if experiment.settings.get("target") is None else "time",
+        (experiment.vary and method.end) or method.curve
+        if experiment.settings.get("target") is None
+        else "time",
         logx=len(numbers) > 3 and np.allclose(steps, steps[0], rtol=1e-3),
         exact=method.exact and experiment.runs == 1,
     )
@@ -165,20 +172,19 @@ def panel_of(experiment: Experiment) -> Panel:
 
 def has_runs(panel: Panel, store: Store) -> bool:
     """Whether the store has at least one run of each of the panel's cells."""
-    return all(0 in store.present(cell.digest) for cells in panel.cells.values() for cell in cells)
+    return all(0 in store.present(digest) for digest in panel.digests)
 
 
 def read(panel: Panel, store: Store) -> Curves:
     """The panel's numbers from the runs that the store has: as many as all of its cells have."""
-    digests = [cell.digest for cells in panel.cells.values() for cell in cells]
-    runs = min(panel.experiment.runs, min(map(store.complete_runs, digests), default=0))
-    if runs == 0:
-        raise InputError(
-            f"panel {panel.name} has cells without any run in the store; make it first with "
-            f"jh figure {panel.name}"
-        )
+    runs = min(panel.experiment.runs, min(map(store.complete_runs, panel.digests), default=0))
+    require(
+        runs,
+        f"panel {panel.name} has cells without any run in the store; make it first with "
+        f"jh figure {panel.name}",
+    )
     columns = ["cell", "run", "failure", panel.quantity, *["at"] * (panel.kind == "curve")]
-    by_cell = groupby(store.table(digests, columns).to_pylist(), lambda row: row["cell"])
+    by_cell = groupby(store.table(panel.digests, columns).to_pylist(), lambda row: row["cell"])
     rows = {digest: list(in_order)[:runs] for digest, in_order in by_cell}
     x: Floats = np.zeros(0)
     samples, censored, failures, y, lo, hi = {}, {}, {}, {}, {}, {}
@@ -214,9 +220,12 @@ def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Fl
         [np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows],
         dtype=np.float64,
     )
-    known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(values.shape[1])), axis=1)
-    curves = np.take_along_axis(values, known, axis=1)
-    return np.array(at, dtype=np.float64), curves, np.zeros(len(at))
+    known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(at))), axis=1)
+    return (
+        np.array(at, dtype=np.float64),
+        np.take_along_axis(values, known, axis=1),
+        np.zeros(len(at)),
+    )
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde import references
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.lab.cell_settings import PLAIN, check_names, check_type, hints_of, stored
 from jekyllhyde.mdp.domains import DOMAINS, find_problem, known_domain
 from jekyllhyde.mdp.finite import FiniteMDP
@@ -24,17 +24,12 @@ def domain_name(name: str) -> str:
     return name if domain is None else domain.name
 
 
-def _maker(name: str) -> Callable[..., FiniteMDP] | None:
-    # The function that makes a domain, one of the package or "file.py:name"; None for others.
-    return getattr(known_domain(name), "make", None)
-
-
 def domain_options(name: str) -> dict[str, Any]:
     """The options of a domain with their defaults; one with a seed is random: a new MDP for every
     run. Of any other problem, the discount.
     """
-    maker = _maker(name)
-    return {"gamma": None} if maker is None else _defaults(maker)
+    domain = known_domain(name)
+    return {"gamma": None} if domain is None else _defaults(domain.make)
 
 
 @lru_cache(maxsize=64)
@@ -46,28 +41,28 @@ def _defaults(maker: Callable[..., FiniteMDP]) -> dict[str, Any]:
 
 def locate_problem(problem: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """The problem with a file relative to `folder` made into one that any process finds."""
-    file = folder / str(problem["name"])
-    is_file = domain_name(str(problem["name"])) not in DOMAINS and file.is_file()
-    located = {"name": str(file.resolve())} if is_file else {}
-    return references.locate(problem, folder) | located
+    name = str(problem["name"])
+    located = references.locate(problem, folder)
+    if domain_name(name) not in DOMAINS and (folder / name).is_file():
+        located["name"] = str((folder / name).resolve())
+    return located
 
 
 def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
     """Name and options with every default written out, files by their content; all checked."""
     name = domain_name(problem["name"])
     given = {key: value for key, value in problem.items() if key != "name"}
-    maker = _maker(name)
-    if maker is None:
+    domain = known_domain(name)
+    if domain is None:
         content = references.file_digest(Path(name)) if Path(name).is_file() else None
         described = {"name": Path(name).name if content else name, **given, "content": content}
     else:
-        options, hints = domain_options(name), hints_of(maker)
+        options, hints = domain_options(name), hints_of(domain.make)
         check_names(given, f"problem {name} does not take {{}}", options)
         for key, value in given.items():
             if (key, value) != ("seed", "run"):
                 check_type(value, key, hints.get(key, Any))
-        described = stored(name, options | given, options)
-        described |= references.described({"name": name})
+        described = stored(name, options | given, options) | references.described({"name": name})
     example(problem)
     return described
 
@@ -87,23 +82,25 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
     name = domain_name(str(problem["name"]))
     options = {key: value for key, value in problem.items() if key != "name"}
     for key, value in options.items():
-        if not isinstance(value, (*PLAIN, np.generic, type(None))):
-            raise InputError(
-                f"{key} is {value!r}; an option of a problem is a number, a text, true or false"
-            )
-    if "seed" in domain_options(name):
-        options |= {"seed": run} if options.get("seed", "run") == "run" else {}
-    elif "seed" in options:
-        raise InputError(f"problem {name} does not take seed; it is not random")
+        require(
+            isinstance(value, (*PLAIN, np.generic, type(None))),
+            f"{key} is {value!r}; an option of a problem is a number, a text, true or false",
+        )
+    random = "seed" in domain_options(name)
+    require(random or "seed" not in options, f"problem {name} does not take seed; it is not random")
+    if random and options.get("seed", "run") == "run":
+        options["seed"] = run
     file = Path(name.rpartition(":")[0] if references.is_reference(name) else name)
-    content = references.file_digest(file) if file.is_file() else ""
-    return _made(name, tuple(sorted(options.items())), content)
+    return _made(
+        name,
+        tuple(sorted(options.items())),
+        references.file_digest(file) if file.is_file() else "",
+    )
 
 
 @lru_cache(maxsize=2048)
 def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> FiniteMDP:
     # The MDP; `content` tells a file from what it was before an edit.
-    given = {key: value for key, value in options if value is not None}
-    mdp = find_problem(name)(**given)
+    mdp = find_problem(name)(**{key: value for key, value in options if value is not None})
     mdp.normalize(0.0)  # the optimum and the low return, once, before threads share the MDP
     return mdp

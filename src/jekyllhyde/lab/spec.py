@@ -15,9 +15,6 @@ complete settings, defaults included, so a cell that was computed once is never 
 whatever experiment asks for it.
 """
 
-from __future__ import annotations
-
-import hashlib
 import itertools
 import json
 import math
@@ -26,13 +23,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
+import msgspec
 import numpy as np
-from msgspec import Meta
 
 from jekyllhyde import references
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.lab.cell_settings import (
     MOST,
     Count,
@@ -43,22 +40,18 @@ from jekyllhyde.lab.cell_settings import (
     hints_of,
     short,
     slug,
+    text_digest,
 )
 from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
 
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
-NAME = r"^[\w.+-]+$"
 
-Table = Annotated[Mapping[str, Any], Meta(description="a table of settings")]
+Table = Annotated[Mapping[str, Any], msgspec.Meta(description="a table of settings")]
 Tables = Annotated[
     Sequence[Mapping[str, Any]],
-    Meta(min_length=1, description="one or more tables, each with a label"),
+    msgspec.Meta(min_length=1, description="one or more tables, each with a label"),
 ]
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -120,7 +113,7 @@ class Cell:
 
     @cached_property
     def digest(self) -> str:
-        return _digest(self.text)
+        return text_digest(self.text)
 
     @property
     def stream(self) -> int:
@@ -146,61 +139,60 @@ class Experiment:
     runs, seed : run i of a cell draws from a stream made of the seed, the cell and i.
     """
 
-    name: Annotated[str, Meta(pattern=NAME, description="made of letters, digits and . + - _")]
+    name: Annotated[
+        str, msgspec.Meta(pattern=r"^[\w.+-]+$", description="made of letters, digits and . + - _")
+    ]
     method: str
     problem: Table
     series: Tables
     settings: Table = field(default_factory=dict)
     vary: Table = field(default_factory=dict)
     runs: Count = 1
-    seed: Annotated[int, Meta(ge=0)] = 0
+    seed: Annotated[int, msgspec.Meta(ge=0)] = 0
     title: str = ""
     folder: Path = field(default=Path(), compare=False)
 
     def __post_init__(self) -> None:
         hints = hints_of(Experiment)
-        for name in ("name", "problem", "series", "settings", "vary", "title"):
-            check_type(getattr(self, name), name, hints[name])
-        for name in ("runs", "seed"):
+        for name in ("name", "problem", "series", "settings", "vary", "title", "runs", "seed"):
             object.__setattr__(self, name, check_type(getattr(self, name), name, hints[name]))
         _ = METHODS[self.method]
-        if not isinstance(self.problem.get("name"), str):
-            raise InputError(
-                "problem has no name; it must be a domain such as chain or garnet, or a file"
-            )
-        labels: dict[str, str] = {}
-        for i, series in enumerate(self.series, start=1):
-            self._check_series(f"series {i}", series, labels)
+        require(
+            isinstance(self.problem.get("name"), str),
+            "problem has no name; it must be a domain such as chain or garnet, or a file",
+        )
+        self._check_series()
         size = len(self.series) * math.prod(len(values) for values in self.axes.values())
-        if size > MOST:
-            raise InputError(
-                f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
-            )
+        require(
+            size <= MOST, f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
+        )
 
-    def _check_series(self, place: str, series: Table, labels: dict[str, str]) -> None:
-        # Label and tag of one series, against `labels`, those before it by what they are known by.
-        label = series.get("label")
-        if not isinstance(label, str) or not label.isprintable() or not slug(label):
-            raise InputError(
-                f"{place} has the label {label!r}; it must be a text with a letter or a digit that "
-                "names it"
+    def _check_series(self) -> None:
+        labels: dict[str, str] = {}  # by what the series before are known by
+        for i, series in enumerate(self.series, start=1):
+            label: Any = series.get("label")
+            require(
+                isinstance(label, str) and label.isprintable() and slug(label),
+                f"series {i} has the label {label!r}; it must be a text with a letter or a digit "
+                "that names it",
             )
-        tag = series.get("tag", slug(label))
-        if not isinstance(tag, str) or slug(tag) != tag or not tag:
-            raise InputError(
-                f"{place} has the tag {tag!r}; it must be made of small letters, digits and . + - _"
+            tag = series.get("tag", slug(label))
+            require(
+                isinstance(tag, str) and tag and slug(tag) == tag,
+                f"series {i} has the tag {tag!r}; it must be made of small letters, digits and "
+                ". + - _",
             )
-        for key in {tag, slug(label)}:
-            if key in labels:
-                raise InputError(
-                    f"{place} has the label {label!r}, too much like {labels[key]!r}; labels and "
-                    "tags must differ"
+            for key in {tag, slug(label)}:
+                require(
+                    key not in labels,
+                    f"series {i} has the label {label!r}, too much like {labels.get(key)!r}; "
+                    "labels and tags must differ",
                 )
-            labels[key] = label
-        for name in self.vary:
-            if name in series:
-                raise InputError(
-                    f"series {label!r} sets {name}, which vary sets too; it must be in one of them"
+                labels[key] = label
+            for name in self.vary:
+                require(
+                    name not in series,
+                    f"series {label!r} sets {name}, which vary sets too; it must be in one of them",
                 )
 
     @cached_property
@@ -234,11 +226,11 @@ class Experiment:
     @cached_property
     def digest(self) -> str:
         """A stable hash of what is run, apart from the number of runs."""
-        return _digest(canonical([cell.digest for cell in self.cells]))
+        return text_digest(canonical([cell.digest for cell in self.cells]))
 
     def scaled(
         self, *, runs: int | None = None, points: int | None = None, length: float = 1.0
-    ) -> Experiment:
+    ) -> Self:
         """A smaller copy: fewer runs, every coordinate thinned to `points` values, shorter runs."""
         settings, vary = dict(self.settings), dict(self.vary)
         unit = METHODS[self.method].unit
@@ -251,7 +243,7 @@ class Experiment:
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> Experiment:
+    def from_toml(cls, path: str | Path) -> Self:
         """Read a file; an error names the file, the field and what is allowed."""
         path = Path(path)
         try:
@@ -266,8 +258,7 @@ class Experiment:
         try:
             check_names(data, "unknown key {!r}", dict.fromkeys(keys))
             for key in ("name", "method", "problem", "series"):
-                if key not in data:
-                    raise InputError(f"{key} is missing; the keys are {', '.join(keys)}")
+                require(key in data, f"{key} is missing; the keys are {', '.join(keys)}")
             experiment = cls(**data, folder=path.parent)
             _ = experiment.digest  # every cell is checked
         except InputError as error:

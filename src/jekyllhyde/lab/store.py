@@ -13,17 +13,13 @@ index what others have stored meanwhile, leaves those runs out, adds its own lin
 renames. So no run is ever there twice; a line without a part is one whose writer died.
 """
 
-from __future__ import annotations
-
 import contextlib
-import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pyarrow as pa
@@ -32,35 +28,32 @@ import pyarrow.compute as pc
 from jekyllhyde import files
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import store_files
-from jekyllhyde.lab.methods.contract import Row
 from jekyllhyde.lab.spec import Cell
-from jekyllhyde.lab.store_files import SCHEMA, UNREADABLE, Held, Stretch, first_line
+from jekyllhyde.lab.store_files import SCHEMA, UNREADABLE, Held, Stretch, first_line, sentence
 
 
 @dataclass
 class Store:
-    """A store opened for reading and writing. `parts` maps a part's name to what it holds;
-    `damaged` to what is wrong with it.
+    """A store opened for reading and writing. `parts` maps a part's name to what it holds, `cells`
+    a cell's digest to what the parts hold of it, `damaged` a part's name to what is wrong with it.
     """
 
     folder: Path
     parts: dict[str, list[Held]] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
+    cells: dict[str, list[Held]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
-    _cells: dict[str, list[Held]] = field(default_factory=dict)
     _index_read: int = 0
 
     @classmethod
-    def open(cls, folder: str | Path, *, create: bool = False) -> Store:
-        """Open the store in `folder`; with `create`, to write to it, and make one there if there is
-        none.
-        """
+    def open(cls, folder: str | Path, *, create: bool = False) -> Self:
+        """Open the store in `folder`; with `create`, to write to it, made there if need be."""
         store = cls(store_files.open_folder(Path(folder), create))
         store.refresh()
         return store
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
-        return files.refused(f"store is {str(self.folder)!r}; it cannot be written to")
+        return files.refused(sentence(self.folder, "it cannot be written to"))
 
     def _read(self, read: Callable[..., Any], name: str, *args: Any) -> Any:
         try:
@@ -82,23 +75,25 @@ class Store:
                     with contextlib.suppress(FileNotFoundError):  # its writer died before renaming
                         present[name] = self._path(name).stat().st_size
         except OSError as error:
-            raise store_files.store_error(
-                self.folder, f"its parts cannot be listed ({error.strerror})"
+            raise InputError(
+                sentence(self.folder, f"its parts cannot be listed ({error.strerror})")
             ) from None
         gone = {name for name, size in self._sizes.items() if scan and present.get(name) != size}
         for name in gone:
             del self._sizes[name]
             self.damaged.pop(name, None)
             for stretch in self.parts.pop(name, []):
-                self._cells[stretch.cell].remove(stretch)
+                self.cells[stretch.cell].remove(stretch)
         for name in present.keys() - self._sizes.keys():
             size, held = listed.get(name, (None, None))
             self._take_in(name, present[name], held if size == present[name] else None)
 
     def _take_in(self, name: str, size: int, held: Sequence[Stretch] | None) -> None:
         try:
-            known = held or store_files.read_about(self._path(name))["held"]
-            self.parts[name] = [Held(name, *stretch) for stretch in known]
+            self.parts[name] = [
+                Held(name, *stretch)
+                for stretch in held or store_files.read_about(self._path(name))["held"]
+            ]
         except FileNotFoundError:  # set aside since
             return
         except UNREADABLE as error:
@@ -107,7 +102,7 @@ class Store:
             self.damaged[name] = first_line(error)
         self._sizes[name] = size
         for stretch in self.parts.get(name, []):
-            self._cells.setdefault(stretch.cell, []).append(stretch)
+            self.cells.setdefault(stretch.cell, []).append(stretch)
 
     def _listed(self) -> Mapping[str, tuple[int, Sequence[Stretch]]]:
         # The index's lines since the last look: size and content per part. What is not such a line
@@ -132,52 +127,61 @@ class Store:
         return self.folder / "parts" / name
 
     def _cannot_read(self, name: str, error: Exception) -> InputError:
-        return store_files.store_error(
-            self.folder, f"part {name} cannot be read ({first_line(error)}), verify the store"
+        return InputError(
+            sentence(
+                self.folder, f"part {name} cannot be read ({first_line(error)}), verify the store"
+            )
         )
 
     def present(self, digest: str) -> set[int]:
         """The runs of a cell that are here."""
-        return {run for held in self._cells.get(digest, ()) for run in range(held.first, held.last)}
+        return {run for held in self.cells.get(digest, ()) for run in range(held.first, held.last)}
 
     def missing(self, digest: str, runs: int) -> list[range]:
         """Which of the runs 0 .. runs - 1 of a cell are not here, as stretches."""
         gaps, start = [], 0
-        for stretch in sorted(self._cells.get(digest, ()), key=lambda stretch: stretch.first):
+        for stretch in sorted(self.cells.get(digest, ()), key=lambda stretch: stretch.first):
             gaps.append(range(start, min(stretch.first, runs)))
             start = max(start, stretch.last)
         return [gap for gap in [*gaps, range(start, runs)] if gap]
 
     def complete_runs(self, digest: str) -> int:
         """How many runs of a cell are here from the first on, without a gap."""
-        return self.missing(digest, sys.maxsize)[0].start
+        return self.missing(digest, 2**31)[0].start  # more than there can be
 
     def table(self, digests: Iterable[str], columns: list[str] | None = None) -> pa.Table:
         """The rows of these cells, in order of cell and run."""
         wanted = set(digests)
-        schema = SCHEMA if columns is None else pa.schema([SCHEMA.field(name) for name in columns])
-        needed = list(dict.fromkeys([*schema.names, "cell", "run"]))
-        parts = {stretch.part for digest in wanted for stretch in self._cells.get(digest, ())}
-        tables = []
-        for name in sorted(parts):
-            here = {stretch.cell for stretch in self.parts[name]}
-            cells = None if here <= wanted else here & wanted
-            tables.append(self._read(store_files.read_table, name, needed, cells))
-        if not tables:
-            return schema.empty_table()
-        rows = pa.concat_tables(tables).unify_dictionaries()
-        keys = pa.table({"cell": rows["cell"].cast(pa.string()), "run": rows["run"]})
-        order = pc.sort_indices(keys, [("cell", "ascending"), ("run", "ascending")])
-        return rows.select(schema.names).take(order).cast(schema)
+        names = SCHEMA.names if columns is None else columns
+        schema = pa.schema([SCHEMA.field(name) for name in {*names, "cell", "run"}])
+        parts = {stretch.part for digest in wanted for stretch in self.cells.get(digest, ())}
+        tables = [
+            self._read(
+                store_files.read_table, name, schema, None if here <= wanted else wanted & here
+            )
+            for name in sorted(parts)
+            for here in [{stretch.cell for stretch in self.parts[name]}]
+        ]
+        rows = pa.concat_tables([schema.empty_table(), *tables]).unify_dictionaries()
+        order = pc.sort_indices(
+            pa.table({"cell": rows["cell"].cast(pa.string()), "run": rows["run"]}),
+            [("cell", "ascending"), ("run", "ascending")],
+        )
+        return rows.select(names).take(order)
 
     def provenance(self, name: str) -> dict[str, Any]:
         """Who made a part, when, with what, in how many seconds."""
-        about = self._read(store_files.read_about, name)
-        return {key: value for key, value in about.items() if key != "held"}
+        return {
+            key: value
+            for key, value in self._read(store_files.read_about, name).items()
+            if key != "held"
+        }
 
     # Adding.
 
-    def add(self, blocks: Iterable[tuple[Cell, list[Row]]], seconds: float) -> str | None:
+    def add(
+        self, blocks: Iterable[tuple[Cell, list[dict[str, Any]]]], seconds: float
+    ) -> str | None:
         """Store the rows of these cells, those that are not here yet; the part's name, or None if
         all were.
         """
@@ -194,32 +198,26 @@ class Store:
             for cell, cell_rows in blocks
             for row in cell_rows
         ]
-        columns = {
-            name: pa.array([row.get(name) for row in rows], SCHEMA.field(name).type)
-            for name in SCHEMA.names
-        }
-        about = {
-            "seconds": round(seconds, 3),
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            **store_files.machine(),
-        }
-        return self._add(pa.table(columns, schema=SCHEMA), about)
+        return self._add(
+            pa.Table.from_pylist(rows, SCHEMA),
+            {
+                "seconds": round(seconds, 3),
+                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                **store_files.machine(),
+            },
+        )
 
-    def merge(self, other: Store) -> int:
+    def merge(self, other: Self) -> int:
         """Take over the runs of another store that are not here; how many of its parts had such."""
-
-        def read(path: Path) -> pa.Table:
-            return store_files.read_table(path).cast(SCHEMA)
-
         return sum(
-            self._add(other._read(read, name), other.provenance(name)) is not None
+            self._add(other._read(store_files.read_table, name), other.provenance(name)) is not None
             for name in sorted(other.parts)
         )
 
     def _add(self, table: pa.Table, about: Mapping[str, Any]) -> str | None:
         # Write what is new of a table, as of now; if others have stored some of it before the lock
         # is ours, again.
-        keys = store_files.keys_of(table)
+        keys = store_files.rows_of(table)
         with self._writing():
             while new := [
                 i for i, (cell, _, run, _) in enumerate(keys) if not self._has(cell, run, run + 1)
@@ -246,14 +244,14 @@ class Store:
 
     def _has(self, cell: str, first: int, last: int) -> bool:
         # Whether any of the runs first .. last - 1 of a cell is here.
-        return any(held.first < last and first < held.last for held in self._cells.get(cell, ()))
+        return any(held.first < last and first < held.last for held in self.cells.get(cell, ()))
 
     def _list(self, name: str, size: int, held: Sequence[Stretch]) -> None:
         # Add a line to the index; one that a full disk cut short is ended first.
         with (self.folder / "index.jsonl").open("ab+") as file:
             file.seek(max(0, file.tell() - 1))
             cut = file.read() not in (b"", b"\n")
-            file.write(b"\n" * cut + json.dumps([name, size, held]).encode() + b"\n")
+            file.write(b"\n" * cut + msgspec.json.encode([name, size, held]) + b"\n")
 
     def _locked(self) -> contextlib.AbstractContextManager[None]:
         return files.locked(self.folder / ".lock")
@@ -267,12 +265,14 @@ class Store:
         self.refresh()
         faults = {name: store_files.fault_of(self._path(name)) for name in sorted(self.parts)}
         wrong = self.damaged | {name: fault for name, fault in faults.items() if fault}
-        for cell, stretches in self._cells.items():
+        for cell, stretches in self.cells.items():
             last, before = 0, ""
             for held in sorted(stretches, key=lambda held: (held.first, held.part)):
                 if held.first < last:
-                    twice = f"it holds run {held.first} of cell {cell}, which {before} holds too"
-                    wrong.setdefault(held.part, twice)
+                    wrong.setdefault(
+                        held.part,
+                        f"it holds run {held.first} of cell {cell}, which {before} holds too",
+                    )
                 if held.last > last:
                     last, before = held.last, held.part
         return wrong

@@ -35,8 +35,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jekyllhyde import __version__, files
-from jekyllhyde.errors import InputError
-from jekyllhyde.lab.cell_settings import canonical
+from jekyllhyde.errors import InputError, require
+from jekyllhyde.lab.cell_settings import canonical, text_digest
 from jekyllhyde.lab.methods import METHODS
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -53,7 +53,7 @@ SCHEMA = pa.schema(
     }
     | {name: kind for method in METHODS.values() for name, kind in method.columns.items()}
 )
-KEY = b"jekyllhyde"
+KEY = b"jekyllhyde"  # of what a part's metadata say about it
 FORMAT = 1
 ABANDONED = 3600.0  # seconds after which a file still being written is one whose writer died
 UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError)
@@ -77,36 +77,40 @@ class Held:
         return self.last - self.first
 
 
-def store_error(folder: Path, reason: str) -> InputError:
-    """What is wrong with a store, in one sentence."""
-    return InputError(f"store is {str(folder)!r}; {reason}")
+def sentence(folder: Path, reason: str) -> str:
+    """What is wrong with a store."""
+    return f"store is {str(folder)!r}; {reason}"
 
 
 def open_folder(folder: Path, create: bool) -> Path:
     """A store's folder, checked; with `create` made if need be, and sure to take new parts."""
     manifest, parts = folder / "manifest.json", folder / "parts"
-    if folder.exists() and not folder.is_dir():
-        raise store_error(folder, "it is a file, and must be a folder")
+    require(
+        folder.is_dir() or not folder.exists(),
+        sentence(folder, "it is a file, and must be a folder"),
+    )
     if create and not manifest.exists():
         # The manifest is there if another process has made it since.
-        if not {path.name for path in folder.glob("[!.]*")} <= {parts.name, manifest.name}:
-            raise store_error(
-                folder, "that folder has other things in it, give a new or an empty one"
-            )
+        require(
+            {path.name for path in folder.glob("[!.]*")} <= {parts.name, manifest.name},
+            sentence(folder, "that folder has other things in it, give a new or an empty one"),
+        )
         files.prepare_folder(parts, "store")
         files.write_json(manifest, {"format": FORMAT, "made_by": f"jekyllhyde {__version__}"})
     try:
         version = json.loads(manifest.read_text())["format"]
     except FileNotFoundError:
-        raise store_error(folder, "there is no store (its manifest.json is missing)") from None
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise store_error(
-            folder, f"its manifest.json cannot be read ({first_line(error)})"
+        raise InputError(
+            sentence(folder, "there is no store (its manifest.json is missing)")
         ) from None
-    if version != FORMAT:
-        raise store_error(
-            folder, f"it has format {version}, and this version reads format {FORMAT}"
-        )
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise InputError(
+            sentence(folder, f"its manifest.json cannot be read ({first_line(error)})")
+        ) from None
+    require(
+        version == FORMAT,
+        sentence(folder, f"it has format {version}, and this version reads format {FORMAT}"),
+    )
     for partial in files.prepare_folder(parts, "store").glob(".*") if create else ():
         with contextlib.suppress(FileNotFoundError):
             if time.time() - partial.stat().st_mtime > ABANDONED:
@@ -132,27 +136,26 @@ def encode(table: pa.Table, about: Mapping[str, Any]) -> bytes:
 
 
 def read_table(
-    path: Path | io.BytesIO, columns: list[str] | None = None, cells: Iterable[str] | None = None
+    path: Path | io.BytesIO,
+    schema: pa.Schema = SCHEMA,
+    cells: Iterable[str] | None = None,
 ) -> pa.Table:
     """The rows, every page checked against its checksum; only those of `cells` if these are given.
     Columns newer than the part are null.
     """
-    wanted = SCHEMA.names if columns is None else columns
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read([name for name in wanted if name in file.schema_arrow.names])
+        table = file.read([name for name in schema.names if name in file.schema_arrow.names])
     if cells is not None:
         table = table.filter(pc.is_in(table["cell"].cast(pa.string()), pa.array(sorted(cells))))
-    for name in set(wanted) - set(table.column_names):
-        field = SCHEMA.field(name)
-        table = table.append_column(field, pa.nulls(len(table), field.type))
-    return table.select(wanted).replace_schema_metadata(None)
+    for name in set(schema.names) - set(table.column_names):
+        table = table.append_column(name, pa.nulls(len(table), schema.field(name).type))
+    return table.select(schema.names).cast(schema)
 
 
 def read_about(path: Path | io.BytesIO) -> dict[str, Any]:
     """What is known about a part: `held`, and its provenance."""
-    metadata = pq.read_metadata(path).metadata
-    if metadata is None or KEY not in metadata:
-        raise ValueError("it was not written by this library")
+    metadata = pq.read_metadata(path).metadata or {}
+    require(KEY in metadata, "it was not written by this library")
     return dict(json.loads(metadata[KEY]))
 
 
@@ -169,10 +172,9 @@ def stretches(rows: Iterable[tuple[str, str, int, str | None]]) -> list[list[Any
     return pieces
 
 
-def keys_of(table: pa.Table) -> list[tuple[str, str, int, str | None]]:
-    """Per row what `stretches` takes."""
-    columns = (table[name].to_pylist() for name in ("cell", "id", "run", "failure"))
-    return list(zip(*columns, strict=True))
+def rows_of(table: pa.Table, names: Iterable[str] = ("cell", "id", "run", "failure")) -> list[Any]:
+    """Per row a tuple of these columns, by default what `stretches` takes."""
+    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
 
 
 def fault_of(path: Path) -> str | None:
@@ -182,17 +184,19 @@ def fault_of(path: Path) -> str | None:
     try:
         data = path.read_bytes()
         held = read_about(io.BytesIO(data))["held"]
-        runs = canonical([[cell, first, last] for cell, _, first, last, _ in held])
         # Parts were named after the runs that they hold, before they were after their content.
-        if path.name not in (part_name(data), part_name(runs.encode())):
-            return "its content is not the one it was named after"
+        runs = canonical([[cell, first, last] for cell, _, first, last, _ in held])
+        require(
+            path.name in (part_name(data), part_name(runs.encode())),
+            "its content is not the one it was named after",
+        )
         table = read_table(io.BytesIO(data))
-        if stretches(keys_of(table)) != sorted(held, key=lambda stretch: (stretch[0], stretch[2])):
-            return "its rows are not those that its metadata lists"
-        columns = (table[name].to_pylist() for name in ("cell", "settings"))
-        for cell, settings in set(zip(*columns, strict=True)):
-            if hashlib.sha256(settings.encode()).hexdigest()[:16] != cell:
-                return f"the settings of cell {cell} are others"
+        require(
+            stretches(rows_of(table)) == sorted(held, key=lambda stretch: (stretch[0], stretch[2])),
+            "its rows are not those that its metadata lists",
+        )
+        for cell, settings in set(rows_of(table, ("cell", "settings"))):
+            require(text_digest(settings) == cell, f"the settings of cell {cell} are others")
     except UNREADABLE as error:
         return first_line(error)
     return None
@@ -217,11 +221,13 @@ def machine() -> dict[str, Any]:
 def _commit() -> str | None:
     # The commit of this package, where it lies in a repository of its own (and is not just
     # installed below another one).
-    here = ["git", "-C", str(Path(__file__).resolve().parent.parent)]
     try:
         for command in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"]):
             answer = subprocess.check_output(
-                [*here, *command], stderr=subprocess.DEVNULL, text=True, timeout=5
+                ["git", "-C", str(Path(__file__).resolve().parent.parent), *command],
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=5,
             )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -14,15 +14,22 @@ word holds partly if it does so in half of the cases. A run has found the optima
 and has solved the problem above 0.95, the paper's marks.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, exactly, require
-from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, Untestable, exactly, require
+from jekyllhyde.lab.panel import Curves, Outcome
 
 FOUND, SOLVED = 0.5, 0.95
 ALIKE, MUCH, SLIGHT, EQUAL = 1.1, 2.0, 1.5, 0.01
 Part = bool | None
+
+
+def decided(holds: object, fails: object) -> Part:
+    # True where it holds, False where it fails, None where neither can be told.
+    return True if holds else False if fails else None
 
 
 def verdict(*parts: Part) -> str:
@@ -33,17 +40,34 @@ def verdict(*parts: Part) -> str:
     return "partly" if any(part or part is None for part in parts) else "contradicted"
 
 
+def outcome(
+    horizon: int, measure: Callable[[Curves], tuple[list[Part], str]], curves: Curves
+) -> Outcome:
+    # The verdict on a sentence about runs of this length, and what was measured.
+    try:
+        require(
+            curves.cap >= horizon,
+            f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
+        )
+        parts, text = measure(curves)
+        unsure = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
+        halfway = f"; {parts.count(None)} of {len(parts)} parts hold halfway{unsure}"
+        return verdict(*parts), text + (halfway if None in parts else "")
+    except Untestable as reason:
+        return "not testable", str(reason)
+
+
 # Parts of one estimate.
 
 
 def below(estimate: Estimate, bound: float) -> Part:
     # Is it below the bound?
-    return True if estimate.hi < bound else False if estimate.lo >= bound else None
+    return decided(estimate.hi < bound, estimate.lo >= bound)
 
 
 def above(estimate: Estimate, bound: float) -> Part:
     # Is it above the bound?
-    return True if estimate.lo > bound else False if estimate.hi <= bound else None
+    return decided(estimate.lo > bound, estimate.hi <= bound)
 
 
 def between(estimate: Estimate, low: float, high: float) -> Part:
@@ -53,17 +77,17 @@ def between(estimate: Estimate, low: float, high: float) -> Part:
 
 def much_below(estimate: Estimate) -> Part:
     # Is a ratio below one half? None where it is anywhere below 1, or may be.
-    return True if estimate.hi < 1 / MUCH else False if estimate.lo >= 1 else None
+    return decided(estimate.hi < 1 / MUCH, estimate.lo >= 1)
 
 
 def much_above(estimate: Estimate) -> Part:
     # Is a ratio above 2? None where it is anywhere above 1, or may be.
-    return True if estimate.lo > MUCH else False if estimate.hi <= 1 else None
+    return decided(estimate.lo > MUCH, estimate.hi <= 1)
 
 
 def mostly(share: Estimate) -> Part:
     # Is it so in all cases? None in at least half of them.
-    return True if share.y == 1 else None if share.y >= 0.5 else False
+    return decided(share.y == 1, not share.y >= 0.5)
 
 
 def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
@@ -73,9 +97,9 @@ def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
 
 def within(estimate: Estimate, low: float, high: float) -> Part:
     # Is it between the two?
-    if low <= estimate.lo and estimate.hi <= high:
-        return True
-    return False if estimate.hi < low or estimate.lo > high else None
+    return decided(
+        low <= estimate.lo and estimate.hi <= high, estimate.hi < low or estimate.lo > high
+    )
 
 
 def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
@@ -87,8 +111,8 @@ def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
     low, high = sorted((stated / factor, stated * factor))
     if low <= estimate.y <= high:
         return within(estimate, *sorted((stated / wide, stated * wide)))
-    close = max(estimate.y / stated, stated / estimate.y) <= wide
-    return None if close or within(estimate, low, high) is not False else False
+    far = max(estimate.y / stated, stated / estimate.y) > wide
+    return False if far and within(estimate, low, high) is False else None
 
 
 def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
@@ -106,16 +130,13 @@ def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
 
 def both(*parts: Part) -> Part:
     # Are they all so? One that is not decides.
-    if any(part is not None and not part for part in parts):
-        return False
-    return None if None in parts else True
+    return decided(all(parts), any(part is not None and not part for part in parts))
 
 
 def every(curves: Curves, flags: ArrayLike) -> Part:
     # Is it so in every run? One that is not decides; few that are do not.
-    if not np.all(flags):
-        return False
-    return True if curves.panel.exact or curves.runs >= FEWEST else None
+    so, enough = np.all(flags), curves.panel.exact or curves.runs >= FEWEST
+    return decided(so and enough, not so)
 
 
 def none(curves: Curves, flags: ArrayLike) -> Part:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP
 
@@ -27,19 +27,15 @@ def chain(
     """
     n = check_count(n_states, "n_states", 2)
     check_choice(convention, "convention", CONVENTIONS)
-    if not 0.0 <= beta < 1.0:
-        raise InputError(f"beta is {beta}; it must lie in [0, 1)")
-    if not 0.0 < gamma <= 1.0:
-        raise InputError(f"gamma is {gamma}; the chain takes one in (0, 1]")
+    require(0.0 <= beta < 1.0, f"beta is {beta}; it must lie in [0, 1)")
+    require(0.0 < gamma <= 1.0, f"gamma is {gamma}; the chain takes one in (0, 1]")
     fruit = beta * gamma ** (n - 2)
     rows = np.arange(2 * (n - 1))
     successor = np.where(rows % 2 == 0, n - 1, rows // 2 + 1)
     P = sparse.csr_array((np.ones(len(rows)), (rows, successor)), shape=(2 * n, n))
     r = np.zeros((n, 2))
     r[: n - 1, 0] = fruit
-    r[n - 2, 1] = 1.0
-    if convention == "published":
-        r[n - 2, 0] = 1.0
+    r[n - 2] = fruit if convention == "paper" else 1.0, 1.0
     return FiniteMDP(
         P, r, gamma=gamma, terminal=[n - 1], J_low=fruit, name=f"chain({n}, beta={beta:g})"
     )

@@ -23,9 +23,9 @@ def deep_sea(n: int = 10, gamma: float = 0.99, convention: str = "published") ->
     """
     n = check_count(n, "n", 2)
     check_choice(convention, "convention", CONVENTIONS)
-    row, column = np.divmod(np.arange(n * n), n)
-    states = np.stack([np.maximum(column - 1, 0), np.minimum(column + 1, n - 1)], axis=1)
-    successor = np.where(row[:, None] == n - 1, n * n, (row[:, None] + 1) * n + states)
+    row, column = np.divmod(np.arange(n * n)[:, None], n)
+    below = (row + 1) * n + np.clip(column + np.array([-1, 1]), 0, n - 1)
+    successor = np.where(row == n - 1, n * n, below)
     P = sparse.csr_array(
         (np.ones(2 * n * n), (np.arange(2 * n * n), successor.ravel())),
         shape=(2 * (n * n + 1), n * n + 1),

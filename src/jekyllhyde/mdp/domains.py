@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jekyllhyde import references
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import require
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import Registry
 
@@ -82,19 +82,21 @@ class Domain:
         return layout(**{name: options[name] for name in taken})
 
 
-_RECORDS = (
-    Domain("chain", "jekyllhyde.mdp.chain:chain"),
-    Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
-    Domain(
-        "four_rooms",
-        "jekyllhyde.mdp.rooms:four_rooms",
-        horizon=90,
-        environment="jekyllhyde.envs.tabular:FourRooms",
-        layout="jekyllhyde.mdp.rooms:layout",
-    ),
-    Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea"),
+DOMAINS = Registry(
+    "problem",
+    {
+        "chain": Domain("chain", "jekyllhyde.mdp.chain:chain"),
+        "garnet": Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
+        "four_rooms": Domain(
+            "four_rooms",
+            "jekyllhyde.mdp.rooms:four_rooms",
+            horizon=90,
+            environment="jekyllhyde.envs.tabular:FourRooms",
+            layout="jekyllhyde.mdp.rooms:layout",
+        ),
+        "deep_sea": Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea"),
+    },
 )
-DOMAINS = Registry("problem", {domain.name: domain for domain in _RECORDS})
 
 
 def known_domain(name: str) -> Domain | None:
@@ -105,10 +107,10 @@ def known_domain(name: str) -> Domain | None:
     thing = references.load("problem", name)
     if isinstance(thing, Domain):
         return thing
-    if not inspect.isfunction(thing):
-        raise InputError(
-            f"problem is {name!r}; it must be a function that returns a FiniteMDP, or a Domain"
-        )
+    require(
+        inspect.isfunction(thing),
+        f"problem is {name!r}; it must be a function that returns a FiniteMDP, or a Domain",
+    )
     return Domain(thing.__name__, thing, random="seed" in inspect.signature(thing).parameters)
 
 
@@ -141,17 +143,18 @@ def find_problem(name: str) -> Domain:
         return domain
     if Path(name).exists() or name.endswith(".npz"):
         return Domain(name, load)
-    if "-v" in name:
-        return Domain(name, read, foreign=True)
-    raise InputError(
+    require(
+        "-v" in name,
         f"problem is {name!r}; it must be one of {', '.join(DOMAINS)}, file.py:name, "
-        "a Gymnasium id or an existing file"
+        "a Gymnasium id or an existing file",
     )
+    return Domain(name, read, foreign=True)
 
 
 def refuse_others(name: str, given: dict[str, Any], allowed: dict[str, Any]) -> None:
     """Refuse an option that `name` does not take."""
-    for key in given:
-        if key not in allowed:
-            takes = ", ".join(allowed) or "no options"
-            raise InputError(f"{name} does not take {key}; it takes {takes}")
+    other = next((key for key in given if key not in allowed), None)
+    require(
+        other is None,
+        f"{name} does not take {other}; it takes {', '.join(allowed) or 'no options'}",
+    )

@@ -16,23 +16,26 @@ loops.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde.jit import allocating, kernel, reduction
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, eliminate, reciprocal
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
+from jekyllhyde.mdp.linalg import ONE, SINGULAR, ZERO, Indices, eliminate, reciprocal
 from jekyllhyde.parallel import interruptible
 
-Indices = NDArray[np.uint64]
 LARGE = 1000  # states from which an order takes long enough to be interrupted
 
 
-class Structure(NamedTuple):
-    """Where entries of the factors can be. State order[k] is eliminated k-th.
+class Model(NamedTuple):
+    """A model in elimination order, and where entries of the factors can be. State order[k] is
+    eliminated k-th.
 
     first, last : row k has entries in the columns first[k] <= j < last[k].
     pointer, rows : rows[pointer[k]:pointer[k+1]] are the rows below k that have an entry in column
         k.
+    p, pair, successor, cell : the transitions between decision states, one entry per (s, a, s')
+        with p > 0: probability, s * A + a, s', and s * n + s', the place in the matrix. Those into
+        terminal states are left out: they lead to value 0.
+    r, p0 : rewards [n*A] and initial distribution [n].
     """
 
     order: Ints
@@ -40,17 +43,6 @@ class Structure(NamedTuple):
     last: Indices
     pointer: Ints
     rows: Indices
-
-
-class Model(NamedTuple):
-    """The transitions between decision states in elimination order, one entry per (s, a, s') with p
-    > 0; r [n*A], p0 [n].
-
-    Transitions into terminal states are left out: they lead to value 0. p : probabilities.  pair :
-    s * A + a.
-    successor : s'.  cell : s * n + s', the entry's place in the matrix.
-    """
-
     p: Floats
     pair: Indices
     successor: Indices
@@ -59,35 +51,39 @@ class Model(NamedTuple):
     p0: Floats
 
 
-def plan_elimination(mdp: FiniteMDP) -> tuple[Structure, Model]:
-    """The order of elimination for `mdp`, and its model in that order."""
-    decides = np.flatnonzero(~mdp.is_terminal)
-    n, n_actions = len(decides), mdp.n_actions
+def plan_elimination(mdp: FiniteMDP) -> Model:
+    """The model of `mdp` in the order in which it is eliminated."""
+    decides, n_actions = np.flatnonzero(~mdp.is_terminal), mdp.n_actions
+    n = len(decides)
     rows, columns = mdp.P[:, decides].nonzero()
     pattern = np.eye(n, dtype=np.bool_)
     pattern[np.searchsorted(decides, rows // n_actions), columns] = True
-    structure = find_structure(pattern, decides)
-    rows_sa = (structure.order[:, None] * n_actions + np.arange(n_actions)).ravel()
-    P = mdp.P[rows_sa][:, structure.order].tocsr()
+    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
+    order = interruptible(_least_fill_order, pattern, ins, outs, long=n > LARGE)
+    filled, states = pattern[np.ix_(order, order)], decides[order]
+    k, below = np.nonzero(np.triu(filled.T, 1))
+    P = mdp.P[(states[:, None] * n_actions + np.arange(n_actions)).ravel()][:, states].tocsr()
     P.sort_indices()
-    pair = np.repeat(np.arange(len(rows_sa)), np.diff(P.indptr))
-    return structure, Model(
+    pair = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+    return Model(
+        order=states,
+        first=filled.argmax(axis=1).astype(np.uint64),
+        last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
+        pointer=np.searchsorted(k, np.arange(n + 1)),
+        rows=below.astype(np.uint64),
         p=P.data,
         pair=pair.astype(np.uint64),
         successor=P.indices.astype(np.uint64),
         cell=(pair // n_actions * n + P.indices).astype(np.uint64),
-        r=mdp.r[structure.order].ravel(),
-        p0=mdp.p0[structure.order],
+        r=mdp.r[states].ravel(),
+        p0=mdp.p0[states],
     )
 
 
 @allocating
-def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
-    """Eliminate symbolically, each time the state with the least (predecessors x successors) left;
-    fill goes into `pattern`.
-
-    ins, outs : how many predecessors and successors each state has, itself apart; used up.
-    """
+def _least_fill_order(pattern: Bools, ins: Ints, outs: Ints) -> Ints:
+    # Eliminate symbolically, each time the state with the least (predecessors x successors) left;
+    # fill goes into `pattern`. ins, outs: how many of them each state has, itself apart; used up.
     n = len(pattern)
     order, left = np.empty(n, np.int64), np.ones(n, np.bool_)
     for k in range(n):
@@ -108,22 +104,6 @@ def least_fill_order(pattern: NDArray[np.bool_], ins: Ints, outs: Ints) -> Ints:
             if left[j] and pattern[best, j]:
                 ins[j] -= 1
     return order
-
-
-def find_structure(pattern: NDArray[np.bool_], decides: Ints) -> Structure:
-    """The order of elimination, and where the factors of this `pattern` have entries."""
-    ins, outs = pattern.sum(axis=0) - 1, pattern.sum(axis=1) - 1
-    order = interruptible(least_fill_order, pattern, ins, outs, long=len(decides) > LARGE)
-    n, filled = len(order), pattern[np.ix_(order, order)]
-    below, k = np.nonzero(np.tril(filled, -1))
-    by_column = np.lexsort((below, k))
-    return Structure(
-        order=decides[order],
-        first=filled.argmax(axis=1).astype(np.uint64),
-        last=(n - filled[:, ::-1].argmax(axis=1)).astype(np.uint64),
-        pointer=np.searchsorted(k[by_column], np.arange(n + 1)),
-        rows=below[by_column].astype(np.uint64),
-    )
 
 
 @kernel
@@ -155,14 +135,12 @@ def factor(
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
         pivot_row, end = k * n, last[k]
-        inverse_pivot = reciprocal(M[pivot_row + k])
-        inverse[k] = inverse_pivot
+        inverse[k] = inverse_pivot = reciprocal(M[pivot_row + k])
         for e in range(pointer[k], pointer[k + ONE]):
             i = rows[e]
-            row = i * n
-            multiplier = M[row + k]
+            multiplier = M[i * n + k]
             if multiplier != 0.0:
-                eliminate(M, x, row, pivot_row, i, k, end, multiplier * inverse_pivot)
+                eliminate(M, x, i * n, pivot_row, i, k, end, multiplier * inverse_pivot)
 
 
 @kernel
@@ -184,8 +162,7 @@ def solve_transposed(M: Floats, inverse: Floats, x: Floats, first: Indices, last
     for k in range(ZERO, n):
         if inverse[k] == 0.0 and x[k] > SINGULAR:
             proper = False
-        value = x[k] * inverse[k]
-        x[k] = value
+        x[k] = value = x[k] * inverse[k]
         if value != 0.0:
             for j in range(k + ONE, last[k]):
                 x[j] -= M[k * n + j] * value

@@ -10,24 +10,24 @@ which factor with little fill. No S x S matrix is ever made dense above the firs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 
-from jekyllhyde.errors import InputError, check_choice, require
-from jekyllhyde.mdp.finite import CSR, FiniteMDP, Floats
+from jekyllhyde.errors import check_choice, require
+from jekyllhyde.mdp.finite import CSR, Bools, FiniteMDP, Floats, refuse
 from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
 DENSE_LIMIT = 256
 ITERATIONS = 400
-TOLERANCE = 1e-13
-ROUNDING = 1e-15
+TOLERANCE, ROUNDING = 1e-13, 1e-15
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Evaluation:
         system = self.system
         if gamma is not None and gamma != system.gamma:
             system = System(system.P, gamma, system.solver)
-        return _density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
+        return density(self.mdp, system, self.mdp.check_vector(guess, "guess"))
 
 
 class System:
@@ -71,9 +71,8 @@ class System:
 
     def __init__(self, P: CSR, gamma: float, solver: str = "auto") -> None:
         self.P, self.gamma, self.solver = P, gamma, check_choice(solver, "solver", SOLVERS)
-        small = P.shape[0] <= DENSE_LIMIT
-        self.method = solver if solver != "auto" else "dense" if small else "iterative"
-        self._factors: Any = None
+        automatic = "dense" if P.shape[0] <= DENSE_LIMIT else "iterative"
+        self.method = automatic if solver == "auto" else solver
 
     def solve(
         self, b: Floats, *, transposed: bool = False, guess: Floats | None = None
@@ -84,7 +83,7 @@ class System:
         if not b.any():
             return np.zeros_like(b), 0.0
         iterates = self.method == "iterative"
-        x = self._iterate(b, transposed, guess) if iterates else self._factor(b, transposed)
+        x = self._iterate(b, transposed, guess) if iterates else self._direct(b, transposed)
         largest = abs(b - (x - self.gamma * ((self.P.T if transposed else self.P) @ x))).max()
         residual = float(largest / abs(b).max())
         if not iterates or largest <= 100 * _attainable(b, x):
@@ -97,14 +96,10 @@ class System:
         self.method = "sparse_lu"
         return self.solve(b, transposed=transposed)
 
-    def _factor(self, b: Floats, transposed: bool) -> Floats:
-        is_dense = self.method == "dense"
-        if self._factors is None:
-            make, is_long = _dense_factors if is_dense else _sparse_factors, len(b) > DENSE_LIMIT
-            self._factors = interruptible(make, self.P, self.gamma, long=is_long)
-        if is_dense:
-            return linalg.lu_solve(self._factors, b, trans=int(transposed), check_finite=False)
-        return self._factors.solve(b, trans="T" if transposed else "N")
+    @cached_property
+    def _direct(self) -> Callable[[Floats, bool], Floats]:
+        factor = _dense_factors if self.method == "dense" else _sparse_factors
+        return interruptible(factor, self.P, self.gamma, long=self.P.shape[0] > DENSE_LIMIT)
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
         # BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
@@ -129,30 +124,31 @@ def _attainable(b: Floats, x: Floats) -> float:
     return float(max(TOLERANCE * abs(b).max(), ROUNDING * abs(x).max()))
 
 
-def _dense_factors(P: CSR, gamma: float) -> Any:
-    # LAPACK's factors of I - gamma P.
-    return linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
+def _dense_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
+    # LAPACK's factors of I - gamma P, as what solves with them or with their transpose.
+    factors = linalg.lu_factor(np.eye(P.shape[0]) - gamma * P.toarray(), check_finite=False)
+    return lambda b, transposed: linalg.lu_solve(factors, b, int(transposed), check_finite=False)
 
 
-def _sparse_factors(P: CSR, gamma: float) -> Any:
-    # SuperLU of I - gamma P. An M-matrix needs no pivoting: the pattern alone sets the order, which
+def _sparse_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
+    # The same of SuperLU. An M-matrix needs no pivoting: the pattern alone sets the order, which
     # halves the fill on grids.
-    return sparse_linalg.splu(
+    factors = sparse_linalg.splu(
         sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
+    return lambda b, transposed: factors.solve(b, trans="T" if transposed else "N")
 
 
 def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:
     """P_pi [S, S] as CSR. A state's A rows are adjacent in P, so P_pi is P with scaled entries and
     every A-th row pointer.
     """
-    weights = np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
+    P, weights = mdp.P, np.repeat(pi.ravel(), np.diff(mdp.P.indptr))
     matrix = sparse.csr_array(
-        (mdp.P.data * weights, mdp.P.indices, mdp.P.indptr[:: mdp.n_actions]),
-        shape=(mdp.n_states, mdp.n_states),
+        (P.data * weights, P.indices, P.indptr[:: mdp.n_actions]), shape=(len(pi), len(pi))
     )
     if 2 * np.count_nonzero(pi) < pi.size:  # products are cheaper without what is never taken
         matrix = matrix.copy()
@@ -164,10 +160,9 @@ def evaluate(
     mdp: FiniteMDP, pi: Floats, *, solver: str = "auto", guess: Floats | None = None
 ) -> Evaluation:
     """Exact v, q and J of `pi`; see `FiniteMDP.evaluate`."""
-    P_pi = policy_transitions(mdp, pi)
+    system = System(policy_transitions(mdp, pi), mdp.gamma, solver)
     if mdp.gamma == 1.0:
-        _require_proper(P_pi, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
-    system = System(P_pi, mdp.gamma, solver)
+        _require_proper(system.P, mdp, np.ones(mdp.n_states, dtype=bool), "its values")
     v, residual = system.solve(np.einsum("sa,sa->s", pi, mdp.r), guess=guess)
     return Evaluation(
         v=v,
@@ -179,12 +174,8 @@ def evaluate(
     )
 
 
-def density(mdp: FiniteMDP, pi: Floats, gamma: float) -> Floats:
-    """d_{pi,gamma} [S] without the values; see `FiniteMDP.density`."""
-    return _density(mdp, System(policy_transitions(mdp, pi), gamma), None)
-
-
-def _density(mdp: FiniteMDP, system: System, guess: Floats | None) -> Floats:
+def density(mdp: FiniteMDP, system: System, guess: Floats | None = None) -> Floats:
+    """d_{pi,gamma} [S] of the policy and the discount of `system`; see `FiniteMDP.density`."""
     if system.gamma != 1.0:
         return system.solve(mdp.p0, transposed=True, guess=guess)[0]
     # d_{pi,1} is finite if and only if termination is certain: the states that are never visited
@@ -199,7 +190,7 @@ def _density(mdp: FiniteMDP, system: System, guess: Floats | None) -> Floats:
     return d
 
 
-def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
+def _reachable(P: CSR, sources: Bools) -> Bools:
     # States that can be reached from `sources` (a mask), themselves included, along positive
     # entries of P: those that a search finds from one more state, which leads to the sources.
     n, links = P.shape[0], P.copy()
@@ -207,15 +198,16 @@ def _reachable(P: CSR, sources: np.ndarray) -> np.ndarray:
     indices = np.append(links.indices, np.flatnonzero(sources))
     indptr = np.append(links.indptr, len(indices))
     graph = sparse.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n + 1, n + 1))
-    order = csgraph.breadth_first_order(graph, n, return_predecessors=False)
-    return np.bincount(order, minlength=n + 1)[:n] > 0
+    found = csgraph.breadth_first_order(graph, n, return_predecessors=False)
+    return np.isin(np.arange(n), found)
 
 
-def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: np.ndarray, what: str) -> None:
+def _require_proper(P_pi: CSR, mdp: FiniteMDP, among: Bools, what: str) -> None:
     # Refuse a policy that, from some state in the mask `among`, never reaches a terminal state.
-    stuck = np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal))
-    if len(stuck):
-        raise InputError(
+    refuse(
+        np.flatnonzero(among & ~_reachable(sparse.csr_array(P_pi.T), mdp.is_terminal)),
+        lambda stuck: (
             f"with gamma = 1 {what} must be finite, but this policy never reaches a terminal "
-            f"state from state {stuck[0]}"
-        )
+            f"state from state {stuck}"
+        ),
+    )

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from jekyllhyde.errors import check_number, require
 from jekyllhyde.mdp.model_arrays import (
     CSR,
+    Bools,
     Floats,
     Ints,
     as_floats,
@@ -30,14 +31,15 @@ from jekyllhyde.mdp.model_arrays import (
     read_p0,
     read_terminal,
     read_transitions,
+    refuse,
 )
 
 if TYPE_CHECKING:
-    from jekyllhyde.mdp.elimination import Model, Structure
+    from jekyllhyde.mdp.elimination import Model
     from jekyllhyde.mdp.evaluation import Evaluation
     from jekyllhyde.mdp.optimum import Optimum
 
-__all__ = ["CSR", "FiniteMDP", "Floats", "Ints", "as_floats"]
+__all__ = ["CSR", "Bools", "FiniteMDP", "Floats", "Ints", "as_floats", "refuse"]
 POLICY_TOLERANCE = 1e-6
 
 
@@ -106,19 +108,16 @@ class FiniteMDP:
         """d_{pi,gamma} [S] = sum_t gamma^t P(S_t = s), not normalized; `gamma` is the MDP's own by
         default, 1 undiscounted.
         """
-        from jekyllhyde.mdp.evaluation import density
+        from jekyllhyde.mdp.evaluation import System, density, policy_transitions
 
-        return density(
-            self, self.check_policy(pi), self.gamma if gamma is None else _check_gamma(gamma)
-        )
+        P_pi = policy_transitions(self, self.check_policy(pi))
+        return density(self, System(P_pi, self.gamma if gamma is None else _check_gamma(gamma)))
 
     def optimal(self, method: str = "auto") -> Optimum:
         """An optimal policy with v, q, J, the action gaps and whether it is unique (A8)."""
-        if method == "auto":
-            return self._optimum
         from jekyllhyde.mdp.optimum import optimal
 
-        return optimal(self, method)
+        return self._optimum if method == "auto" else optimal(self, method)
 
     def normalize(self, J: ArrayLike) -> Any:
         """(J - J_low) / (J_star - J_low): 0 at the reference policy, 1 at the optimum."""
@@ -141,8 +140,8 @@ class FiniteMDP:
         return self.evaluate(self.uniform_policy()).J if self._J_low is None else self._J_low
 
     @cached_property
-    def elimination(self) -> tuple[Structure, Model]:
-        """For compiled loops: the order of elimination, and the model in that order."""
+    def elimination(self) -> Model:
+        """For compiled loops: the model in the order of its elimination."""
         from jekyllhyde.mdp.elimination import plan_elimination
 
         return plan_elimination(self)

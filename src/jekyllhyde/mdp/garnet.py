@@ -10,10 +10,9 @@ J_low is the uniform policy's return.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.jit import allocating, kernel
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
@@ -50,64 +49,55 @@ def garnet(
     n_actions = check_count(n_actions, "n_actions", 1)
     connectivity = check_count(connectivity, "connectivity", 1)
     seed = check_count(seed, "seed", 0)
-    if connectivity > n:
-        raise InputError(f"connectivity is {connectivity}; it cannot exceed the {n} states")
-    if goal is not None and not 0 < check_count(goal, "goal", 0) < n:
-        raise InputError(f"goal is {goal}; it must be a state from 1 to {n - 1}")
-    if not 0.0 < gamma < 1.0:
-        raise InputError(f"gamma is {gamma}; a garnet takes one in (0, 1)")
+    require(connectivity <= n, f"connectivity is {connectivity}; it cannot exceed the {n} states")
+    require(
+        goal is None or 0 < check_count(goal, "goal", 0) < n,
+        f"goal is {goal}; it must be a state from 1 to {n - 1}",
+    )
+    require(0.0 < gamma < 1.0, f"gamma is {gamma}; a garnet takes one in (0, 1)")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    successors = _distinct(rng, n * n_actions, connectivity, n)
-    cuts = np.sort(rng.random((n * n_actions, connectivity - 1)), axis=1)
-    probabilities = np.diff(cuts, axis=1, prepend=0.0, append=1.0)
+    successors = _distinct(rng, n * n_actions, connectivity, n).reshape(n, n_actions, connectivity)
+    cuts = np.sort(rng.random((n, n_actions, connectivity - 1)))
+    probabilities = np.diff(cuts, prepend=0.0, append=1.0)
     indptr = np.arange(0, n * n_actions * connectivity + 1, connectivity)
     P = sparse.csr_array(
         (probabilities.ravel(), successors.ravel(), indptr), shape=(n * n_actions, n)
     )
     if goal is None:
         floor = gamma**50 if convention == "published" else -1.0
-        shape = (n, n_actions, connectivity)
-        goal = hardest_goal(successors.reshape(shape), probabilities.reshape(shape), gamma, floor)
-        if goal < 0:
-            raise InputError(
-                f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
-                "take another seed"
-            )
+        goal = _hardest_goal(successors, probabilities, gamma, floor)
+        require(
+            goal >= 0,
+            f"seed {seed}: no goal of this random MDP has an optimal value above gamma^50; "
+            "take another seed",
+        )
     P.sort_indices()
-    rewards = sparse.csr_array(
-        ((P.indices == goal).astype(float), P.indices, P.indptr), shape=P.shape
-    )
     return FiniteMDP(
         P,
-        rewards,
+        sparse.csr_array((P.indices == goal, P.indices, P.indptr), shape=P.shape),
         gamma=gamma,
         terminal=[goal],
         name=f"garnet({n}, {n_actions}, {connectivity}, seed={seed})",
     )
 
 
-def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> NDArray[np.int64]:
+def _distinct(rng: np.random.Generator, rows: int, k: int, n: int) -> Ints:
     # `rows` ordered samples of k distinct integers below n: rows with a repetition are drawn again,
     # or all keys are ranked.
     if k * k > n:
         return np.argsort(rng.random((rows, n)), axis=1)[:, :k]
-    drawn = rng.integers(n, size=(rows, k))
-    while True:
-        ordered = np.sort(drawn, axis=1)
-        repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-        if not len(repeated):
-            return drawn
-        drawn[repeated] = rng.integers(n, size=(len(repeated), k))
+    drawn, repeating = np.empty((rows, k), np.int64), np.arange(rows)
+    while len(repeating):
+        drawn[repeating] = rng.integers(n, size=(len(repeating), k))
+        repeating = np.flatnonzero((np.diff(np.sort(drawn, axis=1)) == 0).any(axis=1))
+    return drawn
 
 
-def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
-    """The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
-    none.
-
-    A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then solved
-    exactly, most promising first, until the next bound exceeds the best value seen: most goals are
-    never solved.
-    """
+def _hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: float) -> int:
+    # The goal f whose optimal value v_f(0) is smallest among those above `floor`; -1 if there is
+    # none. A few sweeps of value iteration from 0 bound every v_f(0) from below. Goals are then
+    # solved exactly, most promising first, until the next bound exceeds the best value seen: most
+    # goals are never solved.
     n = len(successors)
     values, bound = np.zeros((n, n)), np.full(n, np.inf)
     stride = 1 + WORK // (SWEEPS * successors.size)
@@ -120,8 +110,8 @@ def hardest_goal(successors: Ints, probabilities: Floats, gamma: float, floor: f
             break
         v = values[f]
         actions[:] = -1
-        problem = (successors, probabilities, gamma, f)
-        while interruptible(_improve_goal, *problem, v, actions, M, inverse, long=n > LARGE):
+        arguments = (successors, probabilities, gamma, f, v, actions, M, inverse)
+        while interruptible(_improve_goal, *arguments, long=n > LARGE):
             pass
         if floor < v[0] < best:
             best_goal, best = int(f), float(v[0])

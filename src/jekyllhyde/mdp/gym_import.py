@@ -19,10 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-
-Env = Any
+from jekyllhyde.errors import InputError, require
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints, refuse
 
 
 def from_gymnasium(
@@ -45,55 +43,58 @@ def from_gymnasium(
     if isinstance(env, str):
         with closing(make_environment(env, kwargs)) as environment:
             return _read(environment, env, gamma, p0)
-    if kwargs:
-        raise InputError(
-            f"{', '.join(kwargs)} given beside an environment; such options go with an id"
-        )
+    require(
+        not kwargs, f"{', '.join(kwargs)} given beside an environment; such options go with an id"
+    )
     spec = make_environment(env).spec
     return _read(env, spec.id if spec is not None else type(env.unwrapped).__name__, gamma, p0)
 
 
-def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Env:
+def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Any:
     """The environment itself, or the one with that id made with `kwargs`."""
     if isinstance(env, gymnasium.Env):
         return env
-    if not isinstance(env, str):
-        raise InputError(
-            f"env is {env!r}; it must be the id of a Gymnasium environment, or an environment"
-        )
+    require(
+        isinstance(env, str),
+        f"env is {env!r}; it must be the id of a Gymnasium environment, or an environment",
+    )
     try:
         return gymnasium.make(env, **(kwargs or {}))
     except Exception as error:  # an environment's constructor may raise anything
         raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
 
 
-def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
+def _read(env: Any, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
     inner = env.unwrapped
-    if not hasattr(inner, "P"):
-        raise InputError(
-            f"{name} has no unwrapped.P, the model that is read "
-            f"(its observations are {inner.observation_space})"
-        )
+    require(
+        hasattr(inner, "P"),
+        f"{name} has no unwrapped.P, the model that is read "
+        f"(its observations are {inner.observation_space})",
+    )
     for field, space in (("observation", inner.observation_space), ("action", inner.action_space)):
-        if not isinstance(space, gymnasium.spaces.Discrete):
-            raise InputError(
-                f"{name} is not a finite MDP: its {field} space is {space}, not Discrete"
-            )
-    if getattr(inner, "fickle_passenger", False):
-        raise InputError(
-            f"{name} with fickle_passenger=True is not what its P says; "
-            "from_gymnasium cannot import it"
+        require(
+            isinstance(space, gymnasium.spaces.Discrete),
+            f"{name} is not a finite MDP: its {field} space is {space}, not Discrete",
         )
+    require(
+        not getattr(inner, "fickle_passenger", False),
+        f"{name} with fickle_passenger=True is not what its P says; "
+        "from_gymnasium cannot import it",
+    )
+    n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
     try:
-        row, successor, p, r, ends = _transitions(inner)
-        start = _initial(inner, p0)
-        n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
-        is_terminal = _terminal_states(row // n_actions, successor, ends, start)
+        row, successor, p, r, ends = _transitions(inner, n, n_actions)
+        start = _initial(inner, p0, n)
+        # terminal: other states enter it by flagged transitions only, and it is no start
+        is_entered = row // n_actions != successor
+        flagged, otherwise = (
+            np.isin(np.arange(n), successor[is_entered & how]) for how in (ends, ~ends)
+        )
+        is_terminal = flagged & ~otherwise & ~(start > 0)
         collected = ends & ~is_terminal[successor]
         size = n + int(collected.any())
-        successor = np.where(collected, n, successor)
         return FiniteMDP(
-            *_accumulate(row, successor, p, r, (size * n_actions, size)),
+            *_accumulate(row, np.where(collected, n, successor), p, r, (size * n_actions, size)),
             p0=np.append(start, np.zeros(size - n)),
             gamma=gamma,
             terminal=[*np.flatnonzero(is_terminal), *range(n, size)],
@@ -103,32 +104,38 @@ def _read(env: Env, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:
         raise InputError(f"{name}: {error}") from error
 
 
-def _transitions(inner: Env) -> tuple[Ints, Ints, Floats, Floats, np.ndarray]:
+def _transitions(inner: Any, n: int, n_actions: int) -> tuple[Ints, Ints, Floats, Floats, Bools]:
     # Every listed transition of positive probability: row s*A + a, successor, probability, reward,
     # terminated.
-    n, n_actions = int(inner.observation_space.n), int(inner.action_space.n)
     first = _first(inner.P, inner.observation_space, "state")
     listed = []
     for s in range(n):
         actions = inner.P[first + s]
         first_action = _first(actions, inner.action_space, f"action of state {s}")
-        for a in range(n_actions):
-            for entry in actions[first_action + a]:
-                if len(entry) != 4:
-                    raise InputError(
-                        f"P has the entry {entry} for state {s}, action {a}; it must hold 4 fields"
-                    )
-                p, successor, r, terminated = map(float, entry)
-                if not 0 <= successor - first < n or successor % 1:
-                    raise InputError(
-                        f"P leads from state {s}, action {a} to {successor:g}, which is not a state"
-                    )
-                if not p >= 0.0:
-                    raise InputError(f"P has the probability {p:g} for state {s}, action {a}")
-                if p > 0.0:
-                    listed.append((s * n_actions + a, successor - first, p, r, terminated))
-    row, column, *numbers, ends = np.array(listed, dtype=np.float64).reshape(-1, 5).T
-    return row.astype(np.int64), column.astype(np.int64), *numbers, ends != 0.0
+        listed += [(s, a, entry) for a in range(n_actions) for entry in actions[first_action + a]]
+    refuse(
+        [each for each in listed if len(each[2]) != 4],
+        lambda each: "P has the entry {2} for state {0}, action {1}; it must hold 4 fields".format(
+            *each
+        ),
+    )
+    numbers = [(s, a, *map(float, entry)) for s, a, entry in listed]
+    state, action, p, successor, r, terminated = np.array(numbers, np.float64).reshape(-1, 6).T
+    refuse(
+        np.flatnonzero(~np.isin(successor - first, np.arange(n))),
+        lambda e: (
+            f"P leads from state {state[e]:.0f}, action {action[e]:.0f} to {successor[e]:g}, "
+            "which is not a state"
+        ),
+    )
+    refuse(
+        np.flatnonzero(~(p >= 0.0)),
+        lambda e: (
+            f"P has the probability {p[e]:g} for state {state[e]:.0f}, action {action[e]:.0f}"
+        ),
+    )
+    row, column = (state * n_actions + action).astype(int), (successor - first).astype(int)
+    return row[p > 0], column[p > 0], p[p > 0], r[p > 0], terminated[p > 0] != 0.0
 
 
 def _first(table: Any, space: Any, what: str) -> int:
@@ -143,36 +150,23 @@ def _first(table: Any, space: Any, what: str) -> int:
     )
 
 
-def _initial(inner: Env, p0: ArrayLike | None) -> Floats:
+def _initial(inner: Any, p0: ArrayLike | None, n: int) -> Floats:
     # p0 as given, or as the environment states it: a distribution, or one start state.
-    n = int(inner.observation_space.n)
-    for candidate in (
-        p0,
-        *(getattr(inner, name, None) for name in ("initial_state_distrib", "isd")),
-    ):
-        if candidate is not None:
-            start = np.array(candidate, dtype=np.float64)
-            if start.shape != (n,):
-                raise InputError(f"p0 has shape {start.shape}; the environment has {n} states")
+    for given in (p0, getattr(inner, "initial_state_distrib", None), getattr(inner, "isd", None)):
+        if given is not None:
+            start = np.array(given, dtype=np.float64)
+            require(
+                start.shape == (n,), f"p0 has shape {start.shape}; the environment has {n} states"
+            )
             return start
     index = getattr(inner, "start_state_index", None)
-    if index is None:
-        raise InputError("it does not say where episodes start (initial_state_distrib); give p0")
-    start = (np.arange(n) + _first(inner.P, inner.observation_space, "state") == index).astype(
-        np.float64
+    require(
+        index is not None,
+        "it does not say where episodes start (initial_state_distrib); give p0",
     )
-    if not start.any():
-        raise InputError(f"start_state_index is {index}, which is not a state")
-    return start
-
-
-def _terminal_states(state: Ints, successor: Ints, ends: np.ndarray, start: Floats) -> np.ndarray:
-    # Mask of the states that other states enter by flagged transitions only.
-    entered = state != successor
-    flagged, unflagged = np.zeros(len(start), dtype=bool), start > 0
-    flagged[successor[entered & ends]] = True
-    unflagged[successor[entered & ~ends]] = True
-    return flagged & ~unflagged
+    is_start = np.arange(n) + _first(inner.P, inner.observation_space, "state") == index
+    require(is_start.any(), f"start_state_index is {index}, which is not a state")
+    return is_start.astype(np.float64)
 
 
 def _accumulate(
@@ -180,9 +174,7 @@ def _accumulate(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     # P and the expected reward per transition, repetitions of a successor merged.
     key, inverse = np.unique(row * shape[1] + successor, return_inverse=True)
-    total = np.bincount(inverse, weights=p, minlength=len(key))
-    mean = np.bincount(inverse, weights=p * r, minlength=len(key)) / total
-    index = np.divmod(key, shape[1])
-    return sparse.csr_array((total, index), shape=shape), sparse.csr_array(
-        (mean, index), shape=shape
-    )
+    total = np.bincount(inverse, weights=p)
+    P = sparse.csr_array((total, np.divmod(key, shape[1])), shape=shape)
+    mean = np.bincount(inverse, weights=p * r) / total
+    return P, sparse.csr_array((mean, np.divmod(key, shape[1])), shape=shape)

@@ -20,6 +20,7 @@ from jekyllhyde.jit import kernel, phase
 from jekyllhyde.parallel import WORK
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.uint64]
 ZERO, ONE, TWO, THREE, FOUR = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 SINGULAR = 1e-13
 
@@ -72,8 +73,7 @@ def factor(M: Floats, inverse: Floats, x: Floats) -> None:
     """Overwrite M with its factors, `inverse` with the reciprocal pivots; see `eliminate`."""
     n = np.uint64(len(inverse))
     for k in range(ZERO, n):
-        inverse_pivot = reciprocal(M[k * n + k])
-        inverse[k] = inverse_pivot
+        inverse[k] = inverse_pivot = reciprocal(M[k * n + k])
         for i in range(k + ONE, n):
             multiplier = M[i * n + k]
             if multiplier != 0.0:
@@ -152,8 +152,7 @@ def _apply(A: Sparse, scale: Floats, x: Floats, y: Floats, out: Floats) -> tuple
     # Set out = scale A x; returns out . y and out . out.
     with_y, with_itself = 0.0, 0.0
     for i in range(ZERO, np.uint64(len(x))):
-        value = scale[i] * (x[i] - A.gamma * _row(A, x, i))
-        out[i] = value
+        out[i] = value = scale[i] * (x[i] - A.gamma * _row(A, x, i))
         with_y += value * y[i]
         with_itself += value * value
     return with_y, with_itself

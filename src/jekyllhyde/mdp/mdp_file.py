@@ -131,8 +131,7 @@ def _build(arrays: dict[str, Any]) -> FiniteMDP:
         and indptr[-1] == len(indices) == len(data) == len(r_next),
         "its transitions are inconsistent: the row pointers do not match the entries",
     )
-    starts_row = np.zeros(len(indices) + 1, dtype=bool)
-    starts_row[indptr] = True
+    starts_row = np.isin(np.arange(len(indices) + 1), indptr)
     require(
         ((indices >= 0) & (indices < n)).all()
         and ((np.diff(indices) > 0) | starts_row[1:-1]).all(),

@@ -51,11 +51,25 @@ def optimal(mdp: FiniteMDP, method: str = "auto") -> Optimum:
         large = mdp.n_states > DENSE_LIMIT and mdp.gamma < 1.0
         method = "modified" if large else "policy_iteration"
     if method == "policy_iteration":
-        return _describe(mdp, *_policy_iteration(mdp, mdp.uniform_policy()), method)
-    require(mdp.gamma < 1.0, f"method {method!r} needs gamma below 1; use 'policy_iteration'")
-    actions, sweeps = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
-    evaluation, chosen, _ = _policy_iteration(mdp, _deterministic(mdp, actions))
-    return _describe(mdp, evaluation, chosen, sweeps, method)
+        evaluation, actions, iterations = _policy_iteration(mdp, mdp.uniform_policy())
+    else:
+        require(mdp.gamma < 1.0, f"method {method!r} needs gamma below 1; use 'policy_iteration'")
+        swept, iterations = _sweep_until_stable(mdp, SWEEPS if method == "modified" else 0)
+        evaluation, actions, _ = _policy_iteration(mdp, _deterministic(mdp, swept))
+    v, q, decides = evaluation.v, evaluation.q, ~mdp.is_terminal
+    is_optimal = q >= v[:, None] - 1e-9 * max(1.0, float(abs(v).max()))
+    return Optimum(
+        v=v,
+        q=q,
+        J=evaluation.J,
+        actions=actions,
+        pi=_deterministic(mdp, actions),
+        gap=np.where(decides, v - np.where(is_optimal, -np.inf, q).max(axis=1), np.inf),
+        unique=bool((is_optimal.sum(axis=1) == 1)[decides].all()),
+        iterations=iterations,
+        residual=float(abs(q.max(axis=1) - v)[decides].max()),
+        method=method,
+    )
 
 
 def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int]:
@@ -81,6 +95,10 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     )
 
 
+def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
+    return (actions[:, None] == np.arange(mdp.n_actions)).astype(np.float64)
+
+
 def _greedy_and_ending(mdp: FiniteMDP, evaluation: Evaluation) -> Ints:
     # Greedy actions for gamma = 1, ties going to the action that ends sooner: no cycle of reward 0
     # is then stayed in.
@@ -99,18 +117,16 @@ def _sweep_until_stable(mdp: FiniteMDP, partial_sweeps: int) -> tuple[Ints, int]
     model = Sparse(mdp.P.indptr, mdp.P.indices, mdp.P.data, mdp.gamma)
     sweeps, change = 0, np.inf
     while change > tolerance:
-        change = improve_sweep(model, mdp.r, v, actions)
+        change = _improve_sweep(model, mdp.r, v, actions)
         for _ in range(partial_sweeps):
-            evaluate_sweep(model, mdp.r, v, actions)
+            _evaluate_sweep(model, mdp.r, v, actions)
         sweeps += 1
     return actions, sweeps
 
 
 @kernel
-def improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
-    """One Gauss-Seidel sweep of v(s) <- max_a r + gamma P v, in place; returns the largest
-    change.
-    """
+def _improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
+    # One Gauss-Seidel sweep of v(s) <- max_a r + gamma P v, in place; returns the largest change.
     change = 0.0
     for s in range(len(v)):
         best, best_action = -np.inf, 0
@@ -124,8 +140,8 @@ def improve_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> float:
 
 
 @kernel
-def evaluate_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> None:
-    """One Gauss-Seidel sweep of v(s) <- r + gamma P v under fixed actions, in place."""
+def _evaluate_sweep(model: Sparse, r: Floats, v: Floats, actions: Ints) -> None:
+    # One Gauss-Seidel sweep of v(s) <- r + gamma P v under fixed actions, in place.
     for s in range(len(v)):
         v[s] = _backup(model, r, v, s, actions[s])
 
@@ -137,29 +153,3 @@ def _backup(model: Sparse, r: Floats, v: Floats, s: int, a: int) -> float:
     for e in range(model.indptr[row], model.indptr[row + 1]):
         value += model.gamma * model.data[e] * v[model.indices[e]]
     return value
-
-
-def _deterministic(mdp: FiniteMDP, actions: Ints) -> Floats:
-    pi = np.zeros((mdp.n_states, mdp.n_actions))
-    pi[np.arange(mdp.n_states), actions] = 1.0
-    return pi
-
-
-def _describe(
-    mdp: FiniteMDP, evaluation: Evaluation, actions: Ints, iterations: int, method: str
-) -> Optimum:
-    v, q = evaluation.v, evaluation.q
-    is_optimal = q >= v[:, None] - 1e-9 * max(1.0, float(abs(v).max()))
-    second, decides = np.where(is_optimal, -np.inf, q).max(axis=1), ~mdp.is_terminal
-    return Optimum(
-        v=v,
-        q=q,
-        J=evaluation.J,
-        actions=actions,
-        pi=_deterministic(mdp, actions),
-        gap=np.where(decides, v - second, np.inf),
-        unique=bool((is_optimal.sum(axis=1) == 1)[decides].all()),
-        iterations=iterations,
-        residual=float(abs(q.max(axis=1) - v)[decides].max()),
-        method=method,
-    )

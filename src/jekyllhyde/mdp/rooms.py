@@ -10,12 +10,11 @@ episode.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from jekyllhyde.errors import InputError, check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.domains import CONVENTIONS
-from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
 
 MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 STEP_REWARD, GOAL_REWARD = -0.1, 90.0
@@ -27,9 +26,9 @@ class Layout:
     state, p0 [S].
     """
 
-    free: NDArray[np.bool_]
-    state: NDArray[np.int64]
-    cell: NDArray[np.int64]
+    free: Bools
+    state: Ints
+    cell: Ints
     goal: int
     p0: Floats
 
@@ -41,27 +40,20 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     the middle column.
     """
     size = check_count(size, "size", 7)
-    if level not in (1, 2):
-        raise InputError(f"level is {level}; it must be 1 or 2")
-    if size % 2 == 0:
-        raise InputError(f"size is {size}; it must be odd, so that a wall can stand in the middle")
+    require(level in (1, 2), f"level is {level}; it must be 1 or 2")
+    require(size % 2, f"size is {size}; it must be odd, so that a wall can stand in the middle")
     middle = size // 2
-    free = np.zeros((size, size), dtype=bool)
-    free[1:-1, 1:-1] = True
-    free[middle, :] = free[:, middle] = False
+    in_a_room = ~np.isin(np.arange(size), [0, middle, size - 1])
+    free = np.outer(in_a_room, in_a_room)
     free[middle, [_scaled(2, size), _scaled(10, size)]] = True
     free[[_scaled(3, size), _scaled(11, size)], middle] = True
     cell = np.argwhere(free)
-    state = np.full((size, size), -1)
-    state[free] = np.arange(len(cell))
+    state = np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
     goal = int(state[_scaled(3, size), _scaled(3, size)])
-    others = np.arange(len(cell)) != goal
-    if level == 1:
-        p0 = others / others.sum()
-    else:
-        below, right = others & (cell[:, 0] > middle), others & (cell[:, 1] > middle)
-        p0 = 0.5 * below / below.sum() + 0.5 * right / right.sum()
-    return Layout(free, state, cell, goal, p0)
+    starts = [np.arange(len(cell)) != goal] if level == 1 else list((cell > middle).T)
+    return Layout(
+        free, state, cell, goal, p0=np.mean([among / among.sum() for among in starts], axis=0)
+    )
 
 
 def _scaled(position: int, size: int) -> int:
@@ -92,13 +84,11 @@ def four_rooms(
     the uniform policy's return.
     """
     check_choice(convention, "convention", CONVENTIONS)
-    if not 0.0 <= slip <= 1.0:
-        raise InputError(f"slip is {slip}; it must lie in [0, 1]")
+    require(0.0 <= slip <= 1.0, f"slip is {slip}; it must lie in [0, 1]")
     plan = layout(level, size)
     n, n_actions = len(plan.cell), len(MOVES)
-    target = plan.cell[:, None, :] + MOVES[None]
-    bumps = ~plan.free[target[..., 0], target[..., 1]]
-    successor = np.where(bumps, np.arange(n)[:, None], plan.state[target[..., 0], target[..., 1]])
+    ahead = plan.state[tuple(plan.cell.T[:, :, None] + MOVES.T[:, None, :])]
+    successor = np.where(ahead < 0, np.arange(n)[:, None], ahead)
     chosen = np.full((n_actions, n_actions), slip / n_actions) + (1.0 - slip) * np.eye(n_actions)
     rows = np.repeat(np.arange(n * n_actions), n_actions)
     columns = np.repeat(successor, n_actions, axis=0).ravel()
@@ -106,10 +96,9 @@ def four_rooms(
         (np.tile(chosen, (n, 1)).ravel(), (rows, columns)), shape=(n * n_actions, n)
     )
     enters_goal = np.asarray(P[:, [plan.goal]].todense()).reshape(n, n_actions)
-    r = STEP_REWARD * (1.0 - enters_goal) + GOAL_REWARD * enters_goal
     return FiniteMDP(
         P,
-        r,
+        STEP_REWARD * (1.0 - enters_goal) + GOAL_REWARD * enters_goal,
         p0=plan.p0,
         gamma=gamma,
         terminal=[plan.goal],

@@ -5,7 +5,6 @@ updated elsewhere. Every visit to a decision state is followed by g of a visit, 
 g |d| when the one to a terminal state is counted, and to |d| when it is not.
 """
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ from jekyllhyde.errors import require
 from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.elimination import (
     Model,
-    Structure,
     back_substitute,
     dot,
     factor,
@@ -25,7 +23,7 @@ from jekyllhyde.mdp.elimination import (
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import WORK, interruptible
 from jekyllhyde.planning.densities import Density
-from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, Recorder
+from jekyllhyde.planning.plan_run import Job, PlanRun, Progress, conclude
 from jekyllhyde.planning.updates import Tables, is_direct, theta_of, update
 from jekyllhyde.simplex import ONE, ZERO
 
@@ -53,7 +51,6 @@ class Visits(NamedTuple):
 @kernel
 def advance(
     model: Model,
-    structure: Structure,
     gamma: float,
     rule: Any,
     mixture: Mixture,
@@ -72,10 +69,10 @@ def advance(
     """
     d, weights, _, _ = visits
     for t in range(len(eta)):
-        J[t] = evaluate(model, structure, gamma, tables, visits)
+        J[t] = _evaluate(model, gamma, tables, visits)
         if J[t] > J_stop:
             return t
-        if not choose_density(model, structure, gamma, mixture, tables.pi, visits, o[t]):
+        if not _choose_density(model, gamma, mixture, tables.pi, visits, o[t]):
             return -1 - t
         for s in range(len(d)):
             tables.step[s] = eta[t] * d[s]
@@ -85,12 +82,9 @@ def advance(
 
 
 @phase
-def evaluate(
-    model: Model, structure: Structure, gamma: float, tables: Tables, visits: Visits
-) -> float:
-    """Write v and q of pi, keep the factors of I - gamma P_pi in `visits`, and return J."""
-    p, pair, successor, cell, r, p0 = model
-    _, first, last, pointer, rows = structure
+def _evaluate(model: Model, gamma: float, tables: Tables, visits: Visits) -> float:
+    # Write v and q of pi, keep the factors of I - gamma P_pi in `visits`, and return J.
+    _, first, last, pointer, rows, p, pair, successor, cell, r, p0 = model
     _, pi, q, v, _, _ = tables
     M, inverse = visits.M, visits.inverse
     fill_system(M, first, last, p, pair, cell, pi, gamma)
@@ -112,18 +106,16 @@ def evaluate(
 
 
 @phase
-def choose_density(
+def _choose_density(
     model: Model,
-    structure: Structure,
     gamma: float,
     mixture: Mixture,
     pi: Floats,
     visits: Visits,
     o: float,
 ) -> bool:
-    """Write d_t into `visits`, from the factors that `evaluate` left; False when it is infinite."""
-    p, pair, _, cell, _, p0 = model
-    _, first, last, pointer, rows = structure
+    # Write d_t into `visits`, from the factors that `_evaluate` left; False when it is infinite.
+    _, first, last, pointer, rows, p, pair, _, cell, _, p0 = model
     d, _, M, inverse = visits
     if o == 1.0:
         for s in range(len(d)):
@@ -146,12 +138,12 @@ def choose_density(
     return True
 
 
-def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
+def compiled_loop(job: Job, progress: Progress) -> PlanRun:
     """All updates of a job, in stretches that end at the times to record."""
     mdp, density = job.mdp, job.density
     assert isinstance(density, Density)
-    structure, model = mdp.elimination
-    order = structure.order
+    model = mdp.elimination
+    order = model.order
     n, pi = len(order), job.pi0[order]
     tables = Tables(
         theta=theta_of(job.rule, pi).ravel(),
@@ -162,48 +154,43 @@ def compiled_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
         work=np.empty(pi.size),
     )
     visits = Visits(np.empty(n), np.zeros(n), np.empty(n * n), np.empty(n))
-    unfold = partial(_unfold, job, order, tables._asdict() | visits._asdict())
+    arrays = {name: getattr(tables, name).reshape(pi.shape) for name in ("theta", "pi", "q")}
+    arrays |= {"v": tables.v, "d": visits.d, "weights": visits.weights}
+    unfold = partial(_unfold, job, order, arrays)
     mixture = Mixture(density.gamma, density.count_terminal, density.off[order])
-    problem = (model, structure, mdp.gamma, job.rule, mixture, tables, visits)
-    cost = _operations(structure, model)
+    problem = (model, mdp.gamma, job.rule, mixture, tables, visits)
+    # about how many operations one update takes: two eliminations, and passes over the tables
+    elimination = np.diff(model.pointer) @ (model.last.astype(np.int64) - np.arange(n))
+    cost = 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
     call = partial(interruptible, advance, long=cost >= 5 * WORK)
-    J = np.empty(job.updates + 1)
-    stops = sorted({*range(0, job.updates, 1 + WORK // cost), *recorder.times, job.updates})
+    J, taken = np.empty(job.updates + 1), {}
+    stops = sorted({*range(0, job.updates, 1 + WORK // cost), *job.record_at, job.updates})
     for t, end in zip(stops, [*stops[1:], job.updates], strict=True):
         o = np.minimum(1.0, density.o.values(t + 1, max(end - t, 1)))
-        if t in recorder.times or t == job.updates:
+        if t in job.record_at or t == job.updates:
             made = call(*problem, np.zeros(1), o[:1], J[t:], np.inf)
-        if t in recorder.times:
+        if t in job.record_at:
             _require_finite(made, t, mdp)
-            recorder.take(t, **unfold(recorder.kept))
+            taken[t] = unfold(job.record)
         made = call(*problem, job.eta.values(t + 1, end - t), o, J[t:], job.J_stop)
         _require_finite(made, t, mdp)
         progress(made)
         if made < end - t:
             J = J[: t + made + 1]
             break
-    return recorder.conclude(J, **unfold(("theta", "pi", "weights")), solver="compiled")
-
-
-def _operations(structure: Structure, model: Model) -> int:
-    # About how many one update takes: two eliminations, and passes over the tables.
-    n = len(model.p0)
-    elimination = np.diff(structure.pointer) @ (structure.last.astype(np.int64) - np.arange(n))
-    return 1000 + 2 * int(elimination) + n * n + 4 * len(model.p) + 20 * len(model.r)
+    return conclude(job, J, taken, **unfold(("theta", "pi", "weights")), solver="compiled")
 
 
 def _unfold(
-    job: Job, order: Ints, arrays: dict[str, Floats], names: Iterable[str]
+    job: Job, order: Ints, arrays: dict[str, Floats], names: tuple[str, ...]
 ) -> dict[str, Floats]:
     # Copies of these arrays, from decision states in elimination order to all states.
-    n_states, n_actions = job.mdp.n_states, job.mdp.n_actions
+    policies = ("pi", "theta") if is_direct(job.rule) else ("pi",)
     unfolded = {}
     for name in names:
-        by_state = name in ("v", "d", "weights")
-        rows = arrays[name] if by_state else arrays[name].reshape(-1, n_actions)
-        is_policy = name == "pi" or (name == "theta" and is_direct(job.rule))
-        unfolded[name] = np.full((n_states, *rows.shape[1:]), 1.0 / n_actions if is_policy else 0.0)
-        unfolded[name][order] = rows
+        shape = (job.mdp.n_states, *arrays[name].shape[1:])
+        unfolded[name] = np.full(shape, 1.0 / job.mdp.n_actions if name in policies else 0.0)
+        unfolded[name][order] = arrays[name]
     return unfolded
 
 

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.evaluation import Evaluation
@@ -29,8 +28,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, as_floats
 from jekyllhyde.references import is_reference, load
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 
-DensityFunction = Callable[[int, FiniteMDP, Floats, Evaluation], "NDArray[np.float64]"]
-DensityLike = str | NDArray[np.float64] | DensityFunction
+DensityFunction = Callable[[int, FiniteMDP, Floats, Evaluation], Floats]
+DensityLike = str | Floats | DensityFunction
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,10 @@ def resolve(
     schedule = None if o is None else probability(o, "o")
     if isinstance(density, str) and is_reference(density):
         density = load("density", density)
-    elif isinstance(density, str):
-        check_choice(density, "density", DENSITIES)
-    mixes = isinstance(density, str) and density == "mixture"
-    whose = f"density {density!r}" if isinstance(density, str) else "a density of your own"
+    name = check_choice(density, "density", DENSITIES) if isinstance(density, str) else None
+    whose = "a density of your own" if name is None else f"density {name!r}"
     require(
-        mixes or schedule is None,
+        name == "mixture" or schedule is None,
         f'o is given, but {whose} does not take it; use density "mixture"',
     )
     if callable(density):
@@ -75,7 +72,7 @@ def resolve(
     if not isinstance(density, str):
         return Density("array", mdp.gamma, Schedule(1.0), check_density(density, mdp), True)
     require(
-        schedule is not None or not mixes,
+        schedule is not None or name != "mixture",
         'density "mixture" needs o, the off-policiness: a number in [0, 1] or a schedule like '
         '"10/sqrt(t)"',
     )
@@ -91,7 +88,7 @@ def resolve(
     )
 
 
-def check_density(d: NDArray[np.float64], mdp: FiniteMDP) -> Floats:
+def check_density(d: Floats, mdp: FiniteMDP) -> Floats:
     """`d` as a non-negative float array [S]."""
     array = as_floats(d, "density").copy()
     require(

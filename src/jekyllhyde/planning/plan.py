@@ -24,9 +24,9 @@ from jekyllhyde.planning.plan_run import (
     Job,
     PlanRun,
     Progress,
-    Recorder,
     Times,
     broadcast,
+    conclude,
     make_job,
 )
 from jekyllhyde.planning.updates import Tables, compiles, theta_of, update, update_tables
@@ -133,8 +133,11 @@ def plan(
         isinstance(mdp, Sequence) and all(isinstance(each, FiniteMDP) for each in mdp),
         f"mdp is {mdp!r}; it must be a FiniteMDP or a list of them",
     )
-    fields = {"mdp": list(mdp), "density": density, "o": o, "eta": eta, "lam": lam}
-    jobs = [make_job(**varied, **common) for varied in broadcast(fields)]
+    varied = broadcast(mdp=list(mdp), density=density, o=o, eta=eta, lam=lam)
+    return _run_batch([make_job(**each, **common) for each in varied], threads, progress)
+
+
+def _run_batch(jobs: list[Job], threads: int | None, progress: Progress) -> list[PlanRun]:
     stop = threading.Event()
 
     def report(count: int) -> None:
@@ -146,10 +149,10 @@ def plan(
 
 
 def _run(job: Job, progress: Progress) -> PlanRun:
-    return (compiled_loop if job.compiled else reference_loop)(job, Recorder(job), progress)
+    return (compiled_loop if job.compiled else reference_loop)(job, progress)
 
 
-def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
+def reference_loop(job: Job, progress: Progress) -> PlanRun:
     """Evaluate, choose d_t, update: one line each. Iterative solves start from the last update's
     solution.
     """
@@ -157,16 +160,15 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
     apply = update_tables if compiles(job.rule) else update
     pi = job.pi0.copy()
     theta = theta_of(job.rule, pi)
-    flat_theta, flat_pi = theta.ravel(), pi.ravel()
     weights, work = np.zeros(mdp.n_states), np.empty(pi.size)
-    J: list[float] = []
+    J, taken = [], {}
     v, raw, solver = None, None, "auto"
     for t in range(job.updates + 1):
         evaluation = mdp.evaluate(pi, solver=solver, guess=v)
         v, solver = evaluation.v, "auto" if evaluation.solver == "iterative" else evaluation.solver
         J.append(evaluation.J)
         done = t == job.updates or job.J_stop < evaluation.J
-        if done and t not in recorder.times:
+        if done and t not in job.record_at:
             break
         if not isinstance(density, Density):
             d = check_density(density(t, mdp, pi.copy(), evaluation), mdp)
@@ -177,12 +179,13 @@ def reference_loop(job: Job, recorder: Recorder, progress: Progress) -> PlanRun:
                 on = raw if density.count_terminal else np.where(mdp.is_terminal, 0.0, raw)
                 d = o * density.off + (1.0 - o) * (on / on.sum())
         d = np.where(mdp.is_terminal, 0.0, d)
-        if t in recorder.times:
-            recorder.take(t, v=v, q=evaluation.q, d=d, pi=pi, theta=theta, weights=weights)
+        if t in job.record_at:
+            now = {"v": v, "q": evaluation.q, "d": d, "pi": pi, "theta": theta, "weights": weights}
+            taken[t] = {name: now[name].copy() for name in job.record}
         if done:
             break
         step = job.eta(t + 1) * d
         weights += step
-        apply(job.rule, Tables(flat_theta, flat_pi, evaluation.q.ravel(), v, step, work))
+        apply(job.rule, Tables(theta.ravel(), pi.ravel(), evaluation.q.ravel(), v, step, work))
         progress(1)
-    return recorder.conclude(np.array(J), theta, pi, weights, evaluation.solver)
+    return conclude(job, np.array(J), taken, theta, pi, weights, evaluation.solver)

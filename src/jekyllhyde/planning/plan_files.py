@@ -13,17 +13,16 @@ from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.planning.plan_run import PlanRun
 
 
-def label(run: PlanRun) -> str:
-    """The name of a run in tables and legends: `PG`, `undiscounted`, `uniform`, `o=0.5`, with lam
-    where it is used.
-    """
-    density, o, lam = run.settings["density"], run.settings["o"], run.settings["lam"]
-    name = {"pg": "PG", "mixture": f"o={o}"}.get(density, density)
+def _label(run: PlanRun) -> str:
+    # The name of a run in tables and legends: `PG`, `undiscounted`, `uniform`, `o=0.5`, with lam
+    # where it is used.
+    density, lam = run.settings["density"], run.settings["lam"]
+    name = {"pg": "PG", "mixture": f"o={run.settings['o']}"}.get(density, density)
     return f"{name} lam={lam:g}" if lam else name
 
 
-def normalized(run: PlanRun) -> Floats:
-    """J_norm, or NaN where this MDP's normalized return is undefined."""
+def _normalized(run: PlanRun) -> Floats:
+    # J_norm, or NaN where this MDP's normalized return is undefined.
     try:
         return run.J_norm
     except InputError:
@@ -32,10 +31,10 @@ def normalized(run: PlanRun) -> Floats:
 
 def summarize(run: PlanRun) -> dict[str, Any]:
     """How a run ended, by name."""
-    J_norm = float(normalized(run)[-1])
+    J_norm = float(_normalized(run)[-1])
     names = () if run.target is None else ("target", "time_to_target", "censored")
     return {
-        "series": label(run),
+        "series": _label(run),
         "parametrization": run.settings["parametrization"],
         "eta": run.settings["eta"],
         "updates": run.updates,
@@ -51,25 +50,24 @@ def write(runs: Sequence[PlanRun], folder: Path) -> list[str]:
     import pyarrow as pa
 
     names = ("mdp", "parametrization", "density", "o", "eta", "lam", "convention")
-    kinds = {name: pa.float64() if name == "lam" else pa.string() for name in names}
+    kinds = dict.fromkeys(names, pa.string()) | {"lam": pa.float64()}
     tables = [
         pa.table(
             {
-                "series": [label(run)] * len(run.J),
+                "series": [_label(run)] * len(run.J),
                 **{
                     name: pa.array([run.settings[name]] * len(run.J), kind)
                     for name, kind in kinds.items()
                 },
                 "t": np.arange(len(run.J)),
                 "J": run.J,
-                "J_norm": normalized(run),
+                "J_norm": _normalized(run),
             }
         )
         for run in runs
     ]
     files = folder / "plan.parquet", folder / "plan.png"
     write_parquet(files[0], pa.concat_tables(tables))
-    lines = {label(run): (np.arange(len(run.J)), normalized(run)) for run in runs}
-    title = runs[0].settings["mdp"]
-    plotting.draw_lines(lines, "updates", "normalized return", title, files[1])
+    lines = {_label(run): (np.arange(len(run.J)), _normalized(run)) for run in runs}
+    plotting.draw_lines(lines, "updates", "normalized return", runs[0].settings["mdp"], files[1])
     return list(map(str, files))

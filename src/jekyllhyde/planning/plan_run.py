@@ -1,16 +1,16 @@
 """One run of exact policy updates: its settings after validation, what it records, its outcome."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jekyllhyde.errors import InputError, check_choice, check_count, check_number, require
+from jekyllhyde.errors import check_choice, check_count, check_number, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
-from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints, as_floats, refuse
 from jekyllhyde.planning.densities import Density, DensityFunction, resolve
 from jekyllhyde.planning.updates import compiles, make_rule
 from jekyllhyde.schedule import Schedule, parse, positive
@@ -23,18 +23,19 @@ Times = Iterable[int] | Literal["all"]
 Progress = Callable[[int], None]
 
 
-def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
+def broadcast(**fields: Any) -> list[dict[str, Any]]:
     """One dict per run from fields that are lists of one common length, lists of length 1, or
     single values.
     """
     lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
     count = max(lengths.values())
-    for name, length in lengths.items():
-        require(
-            length in (1, count) and length > 0,
-            f"{name} is a list of {length}; in a batch of {count} runs it must hold {count} "
-            "values, or one",
-        )
+    refuse(
+        [name for name, length in lengths.items() if length not in (1, count) or length == 0],
+        lambda name: (
+            f"{name} is a list of {lengths[name]}; in a batch of {count} runs it must hold {count} "
+            "values, or one"
+        ),
+    )
     columns = [
         value * (count // len(value)) if isinstance(value, list) else [value] * count
         for value in fields.values()
@@ -44,7 +45,7 @@ def broadcast(fields: dict[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Job:
-    """One run after validation."""
+    """One run after validation; `record`, with the weights, is kept at the times `record_at`."""
 
     mdp: FiniteMDP
     rule: Any
@@ -54,7 +55,7 @@ class Job:
     target: float | None
     J_stop: float
     record: tuple[str, ...]
-    record_at: Ints
+    record_at: frozenset[int]
     pi0: Floats
     compiled: bool
     settings: dict[str, Any]
@@ -83,9 +84,8 @@ def make_job(
     if target is not None:
         target = check_number(target, "target", "a normalized return, usually in (0, 1)")
         mdp.normalize(0.0)  # refuses an MDP on which the normalized return is undefined
-    record = (record,) if isinstance(record, str) else tuple(record)
-    for quantity in record:
-        check_choice(quantity, "record", RECORDABLE)
+    wanted = (record,) if isinstance(record, str) else record
+    record = tuple(check_choice(quantity, "record", RECORDABLE) for quantity in wanted)
     resolved = resolve(density, mdp, o, convention)
     step_size = positive(eta, "eta")
     return Job(
@@ -94,7 +94,7 @@ def make_job(
         density=resolved,
         eta=step_size,
         J_stop=np.inf if target is None else mdp.J_low + target * (mdp.J_star - mdp.J_low),
-        record=record,
+        record=(*record, "weights") if record else (),
         record_at=_times(record, record_at if record else (), updates, mdp),
         updates=updates,
         target=target,
@@ -128,29 +128,30 @@ def _is_compiled(engine: str, mdp: FiniteMDP, density: Any, rule: Any) -> bool:
     }
     obstacle = next((obstacle for obstacle, stands in obstacles.items() if stands), None)
     require(engine != "compiled" or obstacle is None, f"engine 'compiled' {obstacle}")
-    wanted = engine == "compiled" or (engine == "auto" and mdp.n_states <= DENSE_LIMIT)
-    return wanted and obstacle is None
+    is_small = mdp.n_states <= DENSE_LIMIT
+    return obstacle is None and (engine == "compiled" or (engine == "auto" and is_small))
 
 
-def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> Ints:
+def _times(record: Sequence[str], record_at: Times, updates: int, mdp: FiniteMDP) -> frozenset[int]:
     if isinstance(record_at, str):
         check_choice(record_at, "record_at", ["all"])
-        times: Sequence[int] | Ints = range(updates + 1)
+        times: Collection[int] = range(updates + 1)
     else:
         given = as_floats(list(record_at), "record_at").ravel()
-        wrong = given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))]
-        if len(wrong):
-            raise InputError(
-                f"record_at contains {wrong[0]:g}; times are the integers from 0 to {updates}"
-            )
-        times = np.unique(given.astype(np.int64))
+        refuse(
+            given[~((given >= 0) & (given <= updates) & (given == np.floor(given)))],
+            lambda wrong: (
+                f"record_at contains {wrong:g}; times are the integers from 0 to {updates}"
+            ),
+        )
+        times = {int(t) for t in given}
     size = 8 * len(times) * mdp.n_states * (1 + len(record) * mdp.n_actions)
     require(
         size <= RECORD_LIMIT,
         f"recording {len(times)} times would take up to {size / 2**30:.0f} GiB; "
         "give fewer times in record_at",
     )
-    return np.array(times)
+    return frozenset(times)
 
 
 @dataclass(frozen=True)
@@ -205,47 +206,39 @@ class PlanRun:
         return self.records[name]
 
 
-class Recorder:
-    """Collects what a run asks to record, when it asks, for the `PlanRun` at the end."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.times = {int(t) for t in job.record_at}
-        self.taken: list[int] = []
-        self.kept: dict[str, list[Floats]] = (
-            {name: [] for name in (*job.record, "weights")} if job.record else {}
-        )
-
-    def take(self, t: int, **arrays: Floats) -> None:
-        """Copy the arrays that were asked for."""
-        self.taken.append(t)
-        for name, kept in self.kept.items():
-            kept.append(arrays[name].copy())
-
-    def conclude(
-        self, J: Floats, theta: Floats, pi: Floats, weights: Floats, solver: str
-    ) -> PlanRun:
-        """The outcome of the run, once its returns are known to be finite."""
-        job, infinite = self.job, np.flatnonzero(~np.isfinite(J))
-        if len(infinite):
-            raise InputError(
-                f"{job.mdp.name}: the return is not finite after update {infinite[0]}; "
-                f"eta = {job.eta} is too large for these values"
-            )
-        return PlanRun(
-            mdp=job.mdp,
-            J=J,
-            pi=pi,
-            theta=theta,
-            weights=weights,
-            updates=len(J) - 1,
-            cap=job.updates,
-            target=job.target,
-            censored=job.target is not None and not J[-1] > job.J_stop,
-            t=np.array(self.taken, dtype=np.int64),
-            records={name: np.array(kept) for name, kept in self.kept.items()},
-            settings=job.settings,
-            solver=solver,
-            density=job.density,
-            eta=job.eta,
-        )
+def conclude(
+    job: Job,
+    J: Floats,
+    taken: dict[int, dict[str, Floats]],
+    theta: Floats,
+    pi: Floats,
+    weights: Floats,
+    solver: str,
+) -> PlanRun:
+    """The outcome of a job with what was `taken` at the times to record, once its returns are known
+    to be finite.
+    """
+    refuse(
+        np.flatnonzero(~np.isfinite(J)),
+        lambda t: (
+            f"{job.mdp.name}: the return is not finite after update {t}; "
+            f"eta = {job.eta} is too large for these values"
+        ),
+    )
+    return PlanRun(
+        mdp=job.mdp,
+        J=J,
+        pi=pi,
+        theta=theta,
+        weights=weights,
+        updates=len(J) - 1,
+        cap=job.updates,
+        target=job.target,
+        censored=job.target is not None and not J[-1] > job.J_stop,
+        t=np.array([*taken], dtype=np.int64),
+        records={name: np.array([each[name] for each in taken.values()]) for name in job.record},
+        settings=job.settings,
+        solver=solver,
+        density=job.density,
+        eta=job.eta,
+    )

@@ -71,7 +71,7 @@ class Softmax(NamedTuple):
             weight, row = step[s], Place(s) * width
             if weight != 0.0:
                 if self.lam != 0.0:
-                    add_entropy(theta, pi, row, width, weight * self.lam, self.centred)
+                    _add_entropy(theta, pi, row, width, weight * self.lam, self.centred)
                 for i in range(row, row + width):
                     theta[i] += weight * pi[i] * (q[i] - v[s])
                 top = theta[row]
@@ -104,12 +104,11 @@ class ByRows(NamedTuple):
 
 
 @kernel
-def add_entropy(
+def _add_entropy(
     theta: Floats, pi: Floats, row: Place, width: Place, weight: float, centred: bool
 ) -> None:
-    """Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`;
-    0 log 0 is 0.
-    """
+    # Add to theta(s, a): weight pi(a|s) (-log pi(a|s)), less its mean under pi(.|s) if `centred`;
+    # 0 log 0 is 0.
     mean = 0.0
     if centred:
         for i in range(row, row + width):

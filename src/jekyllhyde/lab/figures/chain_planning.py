@@ -6,21 +6,33 @@ Runs are without chance, so that a number is what it is.
 
 from typing import Any
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    SOLVED,
+    Estimate,
     Measure,
     Measured,
     Row,
+    above,
+    at,
+    average,
     claims,
     compare,
     each,
     each_pair,
+    every,
+    exactly,
     holds,
     in_runs,
     join,
+    largest,
+    mean,
+    mostly,
+    near,
+    none,
     say,
     show,
+    solved,
 )
-from jekyllhyde.lab.estimates import Estimate, at, average, exactly, largest, mean, solved
 from jekyllhyde.lab.figures.shared_experiments import (
     O_HALF,
     O_SQRT,
@@ -33,14 +45,13 @@ from jekyllhyde.lab.figures.shared_experiments import (
 )
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import SOLVED, above, every, mostly, near, none
 
 CONSTANT = (UNIFORM, O_HALF, O_TENTH)
 LASTING = (*CONSTANT, O_SQRT)
 C4 = (*LASTING, O_T)
 
 
-def chain_panel(
+def panel(
     name: str,
     title: str,
     settings: dict[str, Any],
@@ -97,8 +108,9 @@ def no_slower(curves: Curves, a: str, b: str) -> Estimate:
 def half_at_25(curves: Curves) -> Measured:
     # The sentence of the main text, about o=0.5 alone.
     i = at(curves, 25)
-    updates = average(curves, O_HALF)[i]
-    return [bool(solved(curves, O_HALF)[i])], f"updates of o=0.5 at |S|=25: {updates:g}"
+    return [bool(solved(curves, O_HALF)[i])], (
+        f"updates of o=0.5 at |S|=25: {average(curves, O_HALF)[i]:g}"
+    )
 
 
 def weight_is_speed(curves: Curves) -> Measured:
@@ -146,9 +158,9 @@ def ten_times_smaller(curves: Curves) -> Measured:
     # On-policy updates at beta 0.1.
     i = at(curves, 0.1)
     there = [bool(solved(curves, tag)[i]) for tag in PLANNED_PLAIN]
-    limits = say(each(largest, PLANNED_PLAIN)(curves))
     return [not flag for flag in there], (
-        f"solved at beta={curves.x[i]:g}: {there}; largest beta solved: {limits}"
+        f"solved at beta={curves.x[i]:g}: {there}; "
+        f"largest beta solved: {say(each(largest, PLANNED_PLAIN)(curves))}"
     )
 
 

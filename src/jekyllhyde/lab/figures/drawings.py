@@ -25,18 +25,23 @@ def draw_chain(*paths: Path, n: int = 6) -> None:
         axes.text(x, y, name, va="center", zorder=4, **SMALL)
     for s, a in np.ndindex(n - 1, 2):
         target, colour = int(mdp.P[[s * 2 + a]].indices[0]), (RED, BLUE)[a]
-        style = {
-            "arrowstyle": "-|>",
-            "color": colour,
-            "shrinkA": 12,
-            "shrinkB": 12,
-            "connectionstyle": f"arc3,rad={-0.25 if (s, a) == (n - 2, 1) else 0.0}",
-        }
-        axes.annotate("", place[target], place[s], zorder=2, arrowprops=style)
+        axes.annotate(
+            "",
+            place[target],
+            place[s],
+            zorder=2,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour,
+                "shrinkA": 12,
+                "shrinkB": 12,
+                "connectionstyle": f"arc3,rad={-0.25 if (s, a) == (n - 2, 1) else 0.0}",
+            },
+        )
         if a == 1:
             shift = (1.05, -0.45) if target == n - 1 else (0.0, 0.16)
-            middle = np.mean([place[s], place[target]], axis=0)
-            axes.text(*(middle + shift), f"$a_2$: {mdp.r[s, a]:g}", color=colour, **SMALL)
+            x, y = np.mean([place[s], place[target]], axis=0) + shift
+            axes.text(x, y, f"$a_2$: {mdp.r[s, a]:g}", color=colour, **SMALL)
     axes.text(-0.55, -1.15, r"$a_1$: $\beta\gamma^{{|S|-2}}$", color=RED, fontsize="small")
     axes.set(xlim=(-0.8, place[n - 2][0] + 0.8), ylim=(-2.4, 0.6), aspect="equal")
     axes.axis("off")

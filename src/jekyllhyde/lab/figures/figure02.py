@@ -2,20 +2,33 @@
 zoomed); what the paper says about it, in our words, is from Section 4.3.
 """
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
+    FOUND,
+    SOLVED,
+    Bools,
     Curves,
     Measured,
+    above,
+    below,
     compare,
     crosses_sooner,
+    decided,
     each,
     each_pair,
     end_means,
     ends_higher,
+    every,
+    gap_ratio,
+    half_and_end,
+    label_of,
     listing,
+    mean,
+    none,
     runs_above,
+    share,
     show,
 )
-from jekyllhyde.lab.estimates import Bools, gap_ratio, half_and_end, label_of, mean, share
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
     BRIEF,
@@ -37,7 +50,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
-from jekyllhyde.lab.verdicts import ALIKE, FOUND, SOLVED, above, below, every, none
 
 UCB_1, UCB_01, UCB_001 = tags(UCB)
 BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
@@ -52,9 +64,10 @@ def _above_half_time(curves: Curves, tag: str) -> Bools:
 def _eventually(curves: Curves, tag: str) -> Measured:
     # Above 0.95 is there; still rising over the second half is halfway, since the end is not seen.
     end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
-    part = True if above(end, SOLVED) else False if above(rise, 0.5) is False else None
-    words = f"{end} at the end, share of runs above their return at half time {rise}"
-    return [part], f"{label_of(curves, tag)} {words}"
+    return [decided(above(end, SOLVED), above(rise, 0.5) is False)], (
+        f"{label_of(curves, tag)} {end} at the end, "
+        f"share of runs above their return at half time {rise}"
+    )
 
 
 PANELS = (

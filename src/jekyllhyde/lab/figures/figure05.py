@@ -5,20 +5,30 @@ What the paper says about it, in our words, is from Section 4.2 and Appendix D.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    FOUND,
+    MUCH,
     Curves,
     Measured,
+    average,
+    below,
     compare,
+    crossing,
+    decided,
     each,
+    exactly,
     holds,
     join,
+    label_of,
+    largest,
+    near,
+    require,
     say,
     show,
+    solved,
     untestable,
 )
-from jekyllhyde.lab.estimates import average, crossing, exactly, label_of, largest, require, solved
 from jekyllhyde.lab.figures import chain_planning as chain
-from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
 from jekyllhyde.lab.figures.shared_experiments import (
     BETAS,
     DIRECT,
@@ -28,7 +38,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     UNIFORM,
 )
-from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, below, near
 
 OPTIMAL = 1 - 1e-10
 
@@ -41,21 +50,22 @@ def _settled(curves: Curves, tag: str) -> float:
 
 
 def _first_to_find(curves: Curves) -> float:
-    return min(float(crossing(curves, tag, FOUND).mean()) for tag in C4)
+    return min(float(crossing(curves, tag, FOUND).mean()) for tag in chain.C4)
 
 
 def _fast_once_found(curves: Curves) -> Measured:
     # Fast: from 0.5 to the optimum in less time than from the start to 0.5.
-    returns = {label_of(curves, tag): average(curves, tag) for tag in C4}
     times = {
-        label: [float(curves.x[np.argmax(y > level)]) for level in (FOUND, OPTIMAL)]
-        for label, y in returns.items()
+        label_of(curves, tag): [float(curves.x[np.argmax(y > level)]) for level in (FOUND, OPTIMAL)]
+        for tag in chain.C4
+        for y in [average(curves, tag)]
         if y[-1] > OPTIMAL
     }
     require(times, "no series reaches the optimum")
-    spans = {label: f"{start:g} then {done - start:g}" for label, (start, done) in times.items()}
-    parts: list[Part] = [done - start < start for start, done in times.values()]
-    return parts, f"updates to 0.5, then to the optimum: {say(spans)}"
+    return [done - start < start for start, done in times.values()], (
+        "updates to 0.5, then to the optimum: "
+        + say({key: f"{start:g} then {done - start:g}" for key, (start, done) in times.items()})
+    )
 
 
 def _exponential(curves: Curves) -> Measured:
@@ -72,9 +82,10 @@ def _exponential(curves: Curves) -> Measured:
         float(np.sqrt(np.mean((y - np.polyval(np.polyfit(x, y, 1), x)) ** 2)))
         for x in (sizes, np.log(sizes))
     )
-    part = True if MUCH * exponential < power else False if exponential > MUCH * power else None
-    residuals = say({"exponential": exactly(exponential), "power": exactly(power)})
-    return [part], f"residual of the log time over {len(sizes)} sizes: {residuals}"
+    return [decided(MUCH * exponential < power, exponential > MUCH * power)], (
+        f"residual of the log time over {len(sizes)} sizes: "
+        + say({"exponential": exactly(exponential), "power": exactly(power)})
+    )
 
 
 def _share_from_smallest(curves: Curves, tag: str) -> float:
@@ -98,7 +109,7 @@ _SENSITIVE = join(  # whether they succeed depends on x: solved at the low end, 
 )
 
 PANELS = (
-    chain_panel(
+    chain.panel(
         "5a",
         "|S|=10, beta=0.95, direct, eta=1",
         {**DIRECT, "updates": 999},
@@ -130,7 +141,7 @@ PANELS = (
             "Once found, the optimum is met exactly (Theorem 3).",
             compare(
                 "distance to the optimum at the end: {}",
-                each(lambda curves, tag: 1.0 - end(curves, tag), (UNIFORM, O_HALF)),
+                each(lambda curves, tag: 1.0 - chain.end(curves, tag), (UNIFORM, O_HALF)),
                 near,
                 0.0,
                 1e-10,
@@ -142,7 +153,7 @@ PANELS = (
             _fast_once_found,
         ),
     ),
-    chain_panel(
+    chain.panel(
         "5b",
         "beta=0.95, direct, eta=1",
         DIRECT,
@@ -185,7 +196,7 @@ PANELS = (
         ),
         ("5b-sensitive", "On-policy updates are sensitive to the size of the chain.", _SENSITIVE),
     ),
-    chain_panel(
+    chain.panel(
         "5c",
         "|S|=15, direct, eta=1",
         DIRECT,
@@ -203,7 +214,7 @@ PANELS = (
         ),
         n=15,
     ),
-    chain_panel(
+    chain.panel(
         "5d",
         "|S|=10, beta=0.5, direct",
         DIRECT,
@@ -222,7 +233,7 @@ PANELS = (
             "A larger step size is faster.",
             compare(
                 "largest increase of the time along eta: {}",
-                each(lambda curves, tag: np.diff(average(curves, tag)).max(), CONSTANT),
+                each(lambda curves, tag: np.diff(average(curves, tag)).max(), chain.CONSTANT),
                 lambda rise: rise.y <= 0,
             ),
         ),
@@ -231,7 +242,7 @@ PANELS = (
             "An infinite step size makes the update a step of policy iteration.",
             compare(  # which needs at most one improvement per state
                 "updates at eta={last:g}: {}; policy iteration needs at most 10",
-                each(lambda curves, tag: average(curves, tag)[-1], C4),
+                each(lambda curves, tag: average(curves, tag)[-1], chain.C4),
                 lambda time: time.y <= 10 or None,
             ),
         ),

@@ -6,20 +6,30 @@ What the paper says about it, in our words, is from Appendix D.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import Curves, compare, each, holds, show, untestable
-from jekyllhyde.lab.estimates import (
+from jekyllhyde.lab.claims import (
     ABOUT,
+    FOUND,
+    MUCH,
+    Curves,
     Estimate,
+    about,
+    above,
     average,
+    below,
+    compare,
+    each,
     exactly,
+    holds,
     label_of,
     largest,
+    near,
     require,
+    show,
     solved,
     step,
+    untestable,
 )
 from jekyllhyde.lab.figures import chain_planning as chain
-from jekyllhyde.lab.figures.chain_planning import C4, CONSTANT, chain_panel, end
 from jekyllhyde.lab.figures.shared_experiments import (
     BETAS,
     O_HALF,
@@ -31,7 +41,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SOFTMAX,
     UNIFORM,
 )
-from jekyllhyde.lab.verdicts import FOUND, MUCH, Part, about, above, below, near
 
 PAIRS = tuple(zip(PLANNED_PLAIN, PLANNED_ENTROPY, strict=True))
 PAIRED = tuple(tag for pair in PAIRS for tag in pair)
@@ -39,7 +48,7 @@ PAIRED = tuple(tag for pair in PAIRS for tag in pair)
 
 def _distance(curves: Curves, tag: str) -> float:
     # The distance at the end to the optimum, or to the fruit.
-    y = end(curves, tag)
+    y = chain.end(curves, tag)
     return abs((1.0 if y > FOUND else 0.0) - y)
 
 
@@ -70,12 +79,8 @@ def _ratios_to_pg(curves: Curves) -> dict[str, Estimate]:
     return ratios
 
 
-def _about_a_quarter(limit: Estimate, factor: float) -> Part:
-    return False if np.isnan(limit.y) else about(limit, 0.25, factor)
-
-
 def _longest_to_shortest(curves: Curves) -> dict[str, Estimate]:
-    times = {label_of(curves, tag): average(curves, tag)[curves.x < 0.25] for tag in C4}
+    times = {label_of(curves, tag): average(curves, tag)[curves.x < 0.25] for tag in chain.C4}
     factors = {
         label: exactly(y.max() / y.min())
         for label, y in times.items()
@@ -91,7 +96,7 @@ def _span(curves: Curves, tag: str) -> float:
 
 
 PANELS = (
-    chain_panel(
+    chain.panel(
         "6a",
         "|S|=10, beta=0.95, softmax, eta=10",
         {**SOFTMAX, "updates": 9999},
@@ -130,14 +135,16 @@ PANELS = (
             compare(
                 "mean over updates 500 to 2000: {}", each(_early, PLANNED_ENTROPY), below, -0.01
             ),
-            compare("at the end: {} (0 is the fruit)", each(end, PLANNED_ENTROPY), near, 0.0, 0.01),
+            compare(
+                "at the end: {} (0 is the fruit)", each(chain.end, PLANNED_ENTROPY), near, 0.0, 0.01
+            ),
         ),
         (
             "6a-entropy-fails",
             "On-policy updates fail even with entropy regularization.",
             compare(
                 "normalized return at the end: {}",
-                each(end, PLANNED_ENTROPY),
+                each(chain.end, PLANNED_ENTROPY),
                 lambda late: late.y <= FOUND,
             ),
         ),
@@ -148,7 +155,7 @@ PANELS = (
         ),
         series=PLAN + PLAN_ENTROPY,
     ),
-    chain_panel(
+    chain.panel(
         "6b",
         "beta=0.95, softmax, eta=10",
         SOFTMAX,
@@ -188,7 +195,7 @@ PANELS = (
         ),
         series=PLAN + PLAN_ENTROPY,
     ),
-    chain_panel(
+    chain.panel(
         "6c",
         "|S|=15, softmax, eta=10",
         SOFTMAX,
@@ -223,7 +230,7 @@ PANELS = (
         series=PLAN + PLAN_ENTROPY,
         n=15,
     ),
-    chain_panel(
+    chain.panel(
         "6d",
         "|S|=15, beta=0.5, softmax, eta=10",
         SOFTMAX,
@@ -233,8 +240,8 @@ PANELS = (
             "From lam of about 0.25 on, the bias keeps every update from the target.",
             compare(
                 "largest lam that reaches the target: {}",
-                each(largest, (*CONSTANT, *PLANNED_PLAIN)),
-                _about_a_quarter,
+                each(largest, (*chain.CONSTANT, *PLANNED_PLAIN)),
+                lambda lam, factor: False if np.isnan(lam.y) else about(lam, 0.25, factor),
                 step,
             ),
         ),

@@ -7,40 +7,46 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde import intervals
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    EQUAL,
+    LAST,
+    SOLVED,
+    Bools,
+    Curves,
+    Estimate,
+    Floats,
     Measure,
     Measured,
     Row,
-    Tags,
+    about,
+    above,
     against,
+    at,
+    average_gain,
+    below,
+    both,
+    bounded,
     compare,
+    decile,
     decile_higher,
     each,
     each_pair,
     end_means,
-    join,
-    listing,
-    show,
-    single,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
-    LAST,
-    Bools,
-    Estimate,
-    Floats,
-    at,
-    average_gain,
-    bounded,
-    decile,
     gain,
     half_and_end,
+    join,
     label_of,
+    listing,
     mean,
+    much_below,
     of_means,
+    rounds_to,
     runs_of,
     share,
+    show,
+    single,
     spread,
+    untestable,
     values_at,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
@@ -58,9 +64,8 @@ from jekyllhyde.lab.figures.shared_experiments import (
     UNIFORM,
     curve_panel,
 )
-from jekyllhyde.lab.panel import Curves, Panel
+from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import EQUAL, SOLVED, about, above, below, both, much_below, rounds_to
 
 LOW = (*PLANNED_PLAIN, O_T)  # on-policy, or with little off-policiness
 BUT_UNIFORM = (*PLANNED_PLAIN, *PLANNED[3:])
@@ -73,25 +78,19 @@ def _stagnates(curves: Curves, tag: str) -> Bools:
 
 
 def _gain_since_2000(curves: Curves, a: str, b: str) -> Estimate:
-    i = at(curves, 2000)
     lead = np.subtract(*runs_of(curves, a, b))
-    return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, i])
-
-
-def _last_behind(curves: Curves, a: str, b: str) -> Estimate:
-    # The last x at which the mean of a is not above that of b, 0 if there is none.
-    def last(first: Floats, second: Floats) -> Floats:
-        behind = first <= second
-        i = len(curves.x) - 1 - behind[..., ::-1].argmax(axis=-1)
-        return np.where(behind.any(axis=-1), curves.x[i], 0.0)
-
-    return of_means(curves, last, *runs_of(curves, a, b))
+    return of_means(curves, lambda m: m[..., 0], lead[:, -1] - lead[:, at(curves, 2000)])
 
 
 def _uniform_overtakes(curves: Curves, tag: str) -> Measured:
     # Behind at update 1000, ahead at the end, and from about update 4000 on.
     first, last = gain(curves, UNIFORM, tag, 1000), gain(curves, UNIFORM, tag)
-    crossing, ahead = _last_behind(curves, UNIFORM, tag), above(last, 0.0)
+    ahead = above(last, 0.0)
+    crossing = of_means(  # the last x at which its mean is not above that of the other
+        curves,
+        lambda uniform, other: np.where(uniform <= other, curves.x, 0.0).max(axis=-1),
+        *runs_of(curves, UNIFORM, tag),
+    )
     return [below(first, 0.0), ahead, both(ahead, about(crossing, 4000))], (
         f"{label_of(curves, tag)} {first} at {curves.x[at(curves, 1000)]:g}, {last} at the end, "
         f"behind until {crossing}"
@@ -112,21 +111,20 @@ def _mean_less_decile(values: Floats) -> float:
 
 
 def _depth_ratio(curves: Curves, a: str, b: str) -> Estimate:
-    def depths(first: Floats, second: Floats) -> float:
-        depth = _mean_less_decile(second)
-        return _mean_less_decile(first) / depth if depth else np.nan
-
     samples = values_at(curves, LAST, a, b)
-    return bounded(curves, intervals.jointly(depths, *samples), len(samples[0]))
+    ratio = intervals.jointly(
+        lambda x, y: _mean_less_decile(x) / (_mean_less_decile(y) or np.nan), *samples
+    )
+    return bounded(curves, ratio, len(samples[0]))
 
 
-def _less(text: str, function: Any, tag: str, part: Any, others: Tags) -> Measure:
+def _less(text: str, function: Any, tag: str, part: Any, others: tuple[str, ...]) -> Measure:
     return compare(text, each_pair(function, against(tag, others), name="{b}"), part, 0.0)
 
 
-_ORDER = _less("mean of o=0.5 at the end, less that of {}", gain, O_HALF, above, LOW)
-_BOTH = _less(
-    "mean of o=0.5 at the end, less that of {}", gain, O_HALF, above, (*PLANNED_PLAIN, UNIFORM)
+_ORDER, _BOTH = (
+    _less("mean of o=0.5 at the end, less that of {}", gain, O_HALF, above, others)
+    for others in (LOW, (*PLANNED_PLAIN, UNIFORM))
 )
 _SLOW = _less(
     "mean over the run of uniform less that of {}",
@@ -150,25 +148,30 @@ _DECILE_ORDER = decile_higher("o=0.5", against(O_HALF, LOW))
 _BESIDE = untestable("it sets this panel beside 7a; the numbers are in both panels' files")
 
 
-def _panel(name: str, parametrization: str, statistic: str, *rows: Row) -> Panel:
+def _panel(name: str, shown: str, *rows: Row) -> Panel:
+    parametrization, statistic = shown.split(", ")
     softmax = parametrization == "softmax"
-    experiment = Experiment(
-        name="fig7c" if softmax else "fig7a",
-        method="plan",
-        problem={**RANDOM, "n_states": 50},
-        series=PLAN + PLAN_ENTROPY if softmax else PLAN,
-        settings={**(SOFTMAX if softmax else DIRECT), "updates": 5000, "points": 500},
-        runs=1000,
+    return curve_panel(
+        name,
+        f"random MDPs, 50 states, {shown}",
+        Experiment(
+            name="fig7c" if softmax else "fig7a",
+            method="plan",
+            problem={**RANDOM, "n_states": 50},
+            series=PLAN + PLAN_ENTROPY if softmax else PLAN,
+            settings={**(SOFTMAX if softmax else DIRECT), "updates": 5000, "points": 500},
+            runs=1000,
+        ),
+        *rows,
+        statistic=statistic,
+        ylim=(0.9, 1.002),
     )
-    title = f"random MDPs, 50 states, {parametrization}, {statistic}"
-    return curve_panel(name, title, experiment, *rows, statistic=statistic, ylim=(0.9, 1.002))
 
 
 PANELS = (
     _panel(
         "7a",
-        "direct",
-        "mean",
+        "direct, mean",
         (
             "7a-equal",
             "All updates perform almost equally well.",
@@ -220,8 +223,7 @@ PANELS = (
     ),
     _panel(
         "7b",
-        "direct",
-        "decile",
+        "direct, decile",
         (
             "7b-decile",
             "The decile of on-policy updates stagnates around 0.99.",
@@ -236,8 +238,7 @@ PANELS = (
     ),
     _panel(
         "7c",
-        "softmax",
-        "mean",
+        "softmax, mean",
         (
             "7c-level",
             "With softmax the mean stays around 0.99.",
@@ -287,8 +288,7 @@ PANELS = (
     ),
     _panel(
         "7d",
-        "softmax",
-        "decile",
+        "softmax, decile",
         ("7d-order", "The decile shows the same order as with direct.", _DECILE_ORDER),
         ("7d-stable", "High off-policiness is very stable, as with direct.", _STABLE),
         (

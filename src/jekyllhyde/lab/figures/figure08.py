@@ -6,27 +6,30 @@ What the paper says about it, in our words, is from Appendix E.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    FOUND,
+    LAST,
+    SOLVED,
     Curves,
+    Floats,
+    above,
     compare,
     crosses_sooner,
+    crossing,
     each,
     each_pair,
     end_means,
-    o_matters_more,
-    runs_above,
-    show,
-    single,
-)
-from jekyllhyde.lab.estimates import (
-    LAST,
-    Estimate,
-    Floats,
-    crossing,
+    every,
     gap_ratio,
     mean,
+    much_above,
+    none,
+    o_matters_more,
     of_means,
+    runs_above,
     runs_of,
+    show,
+    single,
     values_at,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
@@ -39,15 +42,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     chain_curves,
     curve_panel,
 )
-from jekyllhyde.lab.verdicts import FOUND, SOLVED, above, every, much_above, none
-
-
-def _lead(curves: Curves) -> Estimate:
-    return of_means(
-        curves,
-        lambda *m: (np.min(m[:4], axis=0) - np.max(m[4:], axis=0))[..., 0],
-        *values_at(curves, LAST, *JH, *BASELINES),
-    )
 
 
 def _times_to_the_optimum(curves: Curves) -> list[Floats]:
@@ -69,7 +63,16 @@ PANELS = (
             "8a-better",
             "J&H performs much better than on-policy updates.",
             compare(  # much: at least half the way from the fruit to the optimum
-                "worst J&H less best on-policy mean at the end: {}", single(_lead), above, FOUND
+                "worst J&H less best on-policy mean at the end: {}",
+                single(
+                    lambda curves: of_means(
+                        curves,
+                        lambda *m: (np.min(m[:4], axis=0) - np.max(m[4:], axis=0))[..., 0],
+                        *values_at(curves, LAST, *JH, *BASELINES),
+                    )
+                ),
+                above,
+                FOUND,
             ),
         ),
         (

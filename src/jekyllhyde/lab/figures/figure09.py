@@ -5,37 +5,38 @@ What the paper says about it, in our words, is from Section 4.3 and Appendix E. 
 without `batch=1` are the published ones, which learn from replay.
 """
 
-from typing import Any
-
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
-    Curves,
+from jekyllhyde.lab.claims import (
+    ALIKE,
+    EQUAL,
+    FEWEST,
+    SOLVED,
+    about,
+    above,
     against,
+    at,
+    average_gain,
+    below,
+    between,
     compare,
     crosses_sooner,
+    crossing_ratio,
     decile_higher,
     each,
     each_pair,
     end_means,
     ends_higher,
-    single,
-)
-from jekyllhyde.lab.estimates import (
-    FEWEST,
-    Estimate,
-    Floats,
-    at,
-    average_gain,
-    crossing_ratio,
     gain,
     gap_ratio,
     half_and_end,
     of_means,
     require,
     runs_of,
+    single,
     spread,
 )
+from jekyllhyde.lab.estimates import Estimate, Floats
 from jekyllhyde.lab.figures.shared_experiments import (
     BRIEF,
     BY_ENTROPY,
@@ -56,19 +57,14 @@ from jekyllhyde.lab.figures.shared_experiments import (
     random_curves,
     tags,
 )
-from jekyllhyde.lab.verdicts import ALIKE, EQUAL, SOLVED, about, above, below, between
+from jekyllhyde.lab.panel import Curves
 
 CLOSE = (*BRIEF, *PLAIN)
 
 
-def _gap_ratio(m: Floats) -> Any:
+def _gap_ratio(m: Floats) -> Floats:
     # The distance to the optimum at the second place relative to that at the first.
-    return (1 - m[..., 1]) / (1 - m[..., 0])
-
-
-def _with_ten_times_the_data(curves: Curves, tag: str) -> Estimate:
-    places = [at(curves, 1e6), at(curves, 1e5)]
-    return of_means(curves, _gap_ratio, runs_of(curves, tag)[0][:, places])
+    return np.asarray((1 - m[..., 1]) / (1 - m[..., 0]))
 
 
 def _exponent(curves: Curves, tag: str) -> Estimate:
@@ -77,10 +73,11 @@ def _exponent(curves: Curves, tag: str) -> Estimate:
     x = np.log(curves.x[chosen])
     x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
 
-    def slope(m: Floats) -> Floats:
-        return np.asarray(np.log(np.maximum(1 - m, 1e-300)) @ x)
-
-    return of_means(curves, slope, runs_of(curves, tag)[0][:, chosen])
+    return of_means(
+        curves,
+        lambda m: np.log(np.maximum(1 - m, 1e-300)) @ x,
+        runs_of(curves, tag)[0][:, chosen],
+    )
 
 
 def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
@@ -220,7 +217,12 @@ PANELS = (
             "With ten times the data the distance to the optimum is ten times smaller.",
             compare(
                 "distance to the optimum at {x[1e5]:g} relative to {x[1e6]:g} trajectories: {}",
-                each(_with_ten_times_the_data, CLOSE),
+                each(
+                    lambda c, tag: of_means(
+                        c, _gap_ratio, runs_of(c, tag)[0][:, [at(c, 1e6), at(c, 1e5)]]
+                    ),
+                    CLOSE,
+                ),
                 about,
                 10.0,
             ),

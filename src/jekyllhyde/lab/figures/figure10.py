@@ -8,30 +8,33 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
+    SLIGHT,
     Curves,
+    Estimate,
+    Floats,
     Measure,
     Measured,
+    Part,
     Row,
+    Untestable,
+    above,
+    at,
+    below,
+    best,
+    between,
+    change,
     compare,
     each_reaching,
     join,
     o_matters_more,
-    say,
-)
-from jekyllhyde.lab.estimates import (
-    Estimate,
-    Floats,
-    Untestable,
-    at,
-    best,
-    change,
     runs_of,
+    say,
     slowdown,
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.verdicts import ALIKE, SLIGHT, Part, above, below, between
 
 SERIES: Series = tuple(
     {"label": f"J&H eps={epsilon}", "agent": "jekyll-hyde", "epsilon": epsilon}
@@ -47,8 +50,10 @@ def _from_01_to_09(curves: Curves) -> Mapping[str, Estimate]:
 
 
 def _less_critical(curves: Curves) -> Measured:
-    here = f"here the mean time at o=0.9 relative to o=0.1 is {say(_from_01_to_09(curves))}"
-    raise Untestable(f"it sets this panel beside 10a; {here}")
+    raise Untestable(
+        "it sets this panel beside 10a; "
+        f"here the mean time at o=0.9 relative to o=0.1 is {say(_from_01_to_09(curves))}"
+    )
 
 
 def _at_low_half_and_high(curves: Curves) -> list[Floats]:
@@ -63,19 +68,24 @@ def _logs(*m: Floats) -> tuple[Floats, Floats]:
 
 
 def _better(slope: Callable[..., Part], place: Callable[..., Part], bound: float) -> Measure:
-    trends, places = each_reaching(trend, TAGS), each_reaching(best, TAGS)
     return join(
-        compare("rank correlation of the mean time with o: {}", trends, slope, 0.0),
-        compare("best o: {}", places, place, bound),
+        compare(
+            "rank correlation of the mean time with o: {}", each_reaching(trend, TAGS), slope, 0.0
+        ),
+        compare("best o: {}", each_reaching(best, TAGS), place, bound),
     )
 
 
 def _half_is_best(panel: str) -> Row:
-    slowdowns = each_reaching(slowdown, TAGS, 0.5)
     return (
         f"{panel}-half",
         "As in planning, a constant o of 0.5 is best.",
-        compare("time at o=0.5 relative to the shortest: {}", slowdowns, below, ALIKE),
+        compare(
+            "time at o=0.5 relative to the shortest: {}",
+            each_reaching(slowdown, TAGS, 0.5),
+            below,
+            ALIKE,
+        ),
     )
 
 

@@ -6,31 +6,35 @@ What the paper says about it, in our words, is from Appendix E.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    FIRST,
+    LAST,
     Curves,
+    Estimate,
+    Floats,
     Measured,
+    about,
+    above,
+    below,
+    best,
     best_about,
     compare,
     each,
     each_pair,
     each_reaching,
-    listing,
-    none_arrive,
-    say,
-    single,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
-    FIRST,
-    LAST,
-    Estimate,
-    Floats,
-    best,
+    every,
     label_of,
+    listing,
+    much_above,
+    none_arrive,
     of_means,
     runs_of,
+    say,
+    single,
     slowdown,
     time_ratio,
+    untestable,
+    within,
 )
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
@@ -39,25 +43,23 @@ from jekyllhyde.lab.figures.shared_experiments import (
     chain_sweep,
     random_sweep,
 )
-from jekyllhyde.lab.verdicts import about, above, below, every, much_above, within
 
 ALL = (*JH, *BASELINES)
 
 
 def _until_it_breaks(curves: Curves, tag: str) -> Measured:
     # At the smallest eta the time is longer than at the best, at the largest more than twice.
-    place = best(curves, tag)
     first, last = slowdown(curves, tag, FIRST), slowdown(curves, tag, LAST)
     return [above(first, 1.0), much_above(last)], (
-        f"{label_of(curves, tag)} best at {place}, {first} times as long at {curves.x[0]:g}, "
-        f"{last} times at {curves.x[-1]:g}"
+        f"{label_of(curves, tag)} best at {best(curves, tag)}, "
+        f"{first} times as long at {curves.x[0]:g}, {last} times at {curves.x[-1]:g}"
     )
 
 
 def _no_divergence(curves: Curves) -> Measured:
-    failures = {label_of(curves, tag): count for tag, count in curves.failures.items()}
     return [every(curves, curves.failures.get(tag, 0) == 0) for tag in JH], (
-        f"runs that diverged: {say(failures)}"
+        "runs that diverged: "
+        + say({label_of(curves, tag): count for tag, count in curves.failures.items()})
     )
 
 

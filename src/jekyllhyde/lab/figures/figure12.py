@@ -6,32 +6,35 @@ What the paper says about it, in our words, is from Appendix E.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
-    Measured,
-    best_about,
-    compare,
-    each,
-    each_reaching,
-    none_arrive,
-    say,
-)
-from jekyllhyde.lab.estimates import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
     FIRST,
+    Curves,
     Estimate,
     Floats,
+    Measured,
+    above,
     average_time_ratio,
+    below,
+    best_about,
+    compare,
+    decided,
+    each,
+    each_reaching,
     label_of,
     lost,
+    much_above,
+    much_below,
+    none_arrive,
     of_means,
     require,
     runs_of,
+    say,
     share,
     slowdown,
     trend,
 )
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
-from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.verdicts import ALIKE, above, below, much_above, much_below
 
 DEFAULT, BEST = 0.1, 0.025
 ALL = (*JH, *BASELINES)
@@ -42,11 +45,11 @@ def _tolerant(curves: Curves) -> Measured:
     small = curves.x < DEFAULT / 1.01
     require(small.any(), "no eta_c below the default is among the points")
     ratios = {label_of(curves, a): average_time_ratio(curves, a, b, small) for a, b in BY_O}
-    at_the_cap = each(lambda c, tag: c.censored[tag][small].mean(), JH)(curves)
     return [much_below(ratio) for ratio in ratios.values()], (
         f"mean time over eta_c from {curves.x[0]:g} to {curves.x[small][-1]:g} "
         f"relative to o=10/sqrt(t): {say(ratios)}; "
-        f"share at the cap, which draws the ratio towards 1: {say(at_the_cap)}"
+        "share at the cap, which draws the ratio towards 1: "
+        + say(each(lambda c, tag: c.censored[tag][small].mean(), JH)(curves))
     )
 
 
@@ -55,9 +58,11 @@ def _steadiness(curves: Curves, tag: str) -> Estimate:
     # most runs get there.
     samples, known = runs_of(curves, tag)[0], curves.censored[tag] < 0.5
     low, high = known & (curves.x < BEST / 1.01), known & (curves.x > BEST * 1.01)
-    where = "above" if low.any() else "below"
-    nowhere = f"{label_of(curves, tag)} gets there in most runs at no eta_c {where} 0.025"
-    require(low.any() and high.any(), nowhere)
+    require(
+        low.any() and high.any(),
+        f"{label_of(curves, tag)} gets there in most runs at no eta_c "
+        f"{'above' if low.any() else 'below'} 0.025",
+    )
 
     def spread(first: Floats, second: Floats) -> Floats:
         relative = np.sqrt(np.maximum(second / first**2 - 1, 0.0))
@@ -111,7 +116,7 @@ PANELS = (
             compare(
                 "share that never gets there at eta_c=1: {}",
                 each_reaching(share, ALL, lost, 1.0),
-                lambda runs: True if runs.y > 0 else False if runs.hi < 0.05 else None,
+                lambda runs: decided(runs.y > 0, runs.hi < 0.05),
             ),
             compare(
                 "time relative to the shortest: {}", each_reaching(slowdown, ALL, 1.0), much_above

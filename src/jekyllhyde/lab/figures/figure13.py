@@ -4,8 +4,17 @@ return.
 What the paper says about it, in our words, is from Appendix E; the steps are tuned for 0.95.
 """
 
-from jekyllhyde.lab.claim_tests import against, compare, decile_higher, each, end_means
-from jekyllhyde.lab.estimates import decile
+from jekyllhyde.lab.claims import (
+    SOLVED,
+    above,
+    against,
+    below,
+    compare,
+    decile,
+    decile_higher,
+    each,
+    end_means,
+)
 from jekyllhyde.lab.figures.shared_experiments import (
     BASELINES,
     DECAYING,
@@ -19,7 +28,6 @@ from jekyllhyde.lab.figures.shared_experiments import (
     curve_panel,
     learning,
 )
-from jekyllhyde.lab.verdicts import SOLVED, above, below
 
 ALL = (*JH, *BASELINES)
 TUNED = learning("fig13a", RANDOM, JEKYLL_HYDE + ON_POLICY, eta=10.0, eta_c=0.025)

@@ -6,35 +6,38 @@ What the paper says about it, in our words, is from Appendix E.
 import numpy as np
 
 from jekyllhyde import intervals
-from jekyllhyde.lab.claim_tests import (
-    Curves,
-    Measured,
-    all_arrive,
-    compare,
-    each,
-    each_pair,
-    in_runs,
-    listing,
-    say,
-    show,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
+from jekyllhyde.lab.claims import (
     LAST,
-    Estimate,
-    Floats,
+    Measured,
+    about,
+    above,
+    all_arrive,
     arrived,
     at,
     average_time_ratio,
+    below,
+    between,
+    both,
     bounded,
+    compare,
+    each,
+    each_pair,
+    every,
+    in_runs,
     label_of,
+    listing,
     lost,
+    most,
     of_means,
     require,
+    say,
     share,
+    show,
     time_ratio,
+    untestable,
     values_at,
 )
+from jekyllhyde.lab.estimates import Estimate, Floats
 from jekyllhyde.lab.figures.shared_experiments import (
     BETAS,
     BY_ENTROPY,
@@ -46,7 +49,7 @@ from jekyllhyde.lab.figures.shared_experiments import (
     SIZES,
     chain_sweep,
 )
-from jekyllhyde.lab.verdicts import about, above, below, between, both, every, most
+from jekyllhyde.lab.panel import Curves
 
 
 def _median(curves: Curves, tag: str) -> Estimate:
@@ -58,17 +61,18 @@ def _entropy_late(curves: Curves) -> Measured:
     # The median on the smallest chain, which the sentence before is about; a mean near the cap,
     # where times end, says nothing.
     medians = each(_median, ENTROPY)(curves)
-    unseen = each(lambda c, tag: c.censored[tag][at(c, 3)], ENTROPY)(curves)
     measured = (
         f"median time at |S|=3: {say(medians)}; "
-        f"share that does not get there by {curves.cap}: {say(unseen)}"
+        f"share that does not get there by {curves.cap}: "
+        + say(each(lambda c, tag: c.censored[tag][at(c, 3)], ENTROPY)(curves))
     )
     require(
         not all(np.isinf(median.y) for median in medians.values()),
         f"most runs do not get there by the cap, so nobody knows when they do; {measured}",
     )
-    parts = [None if np.isinf(time.y) else about(time, 150_000) for time in medians.values()]
-    return parts, measured
+    return [
+        None if np.isinf(time.y) else about(time, 150_000) for time in medians.values()
+    ], measured
 
 
 def _small_beta(curves: Curves, tag: str) -> Measured:
@@ -83,15 +87,11 @@ def _limit(curves: Curves, *tags: str) -> Estimate:
     # The largest beta that at least half of the runs solve; of a first series less that of a
     # second.
 
-    def largest(shares: Floats) -> Floats:
-        enough = shares >= 0.5
-        i = enough.shape[-1] - 1 - enough[..., ::-1].argmax(axis=-1)
-        return np.where(enough.any(axis=-1), curves.x[i], -1.0)
+    def largest(shares: Floats, *others: Floats) -> Floats:
+        place = np.where(shares >= 0.5, curves.x, -1.0).max(axis=-1)
+        return place - largest(*others) if others else place
 
-    flags = [arrived(curves, tag).astype(np.float64) for tag in tags]
-    if len(flags) == 1:
-        return of_means(curves, largest, *flags)
-    return of_means(curves, lambda a, b: largest(a) - largest(b), *flags)
+    return of_means(curves, largest, *(arrived(curves, tag).astype(float) for tag in tags))
 
 
 PANELS = (

@@ -7,20 +7,28 @@ critic's step here; what it says is about this one.
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    Bools,
     Curves,
+    Estimate,
+    Floats,
     all_arrive,
+    arrived,
+    below,
     compare,
     each,
     each_pair,
     holds,
     in_runs,
+    most,
+    none,
+    of_means,
+    require,
     rises_slightly,
+    runs_of,
     show,
 )
-from jekyllhyde.lab.estimates import Bools, Estimate, Floats, arrived, of_means, require, runs_of
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
-from jekyllhyde.lab.verdicts import below, most, none
 
 FRUIT = 0.8 * 0.99**8  # the value of the low-hanging fruit, beta gamma^(|S|-2)
 

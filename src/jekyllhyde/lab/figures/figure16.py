@@ -13,35 +13,40 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab.claim_tests import (
+from jekyllhyde.lab.claims import (
+    ALIKE,
     FIRST_ONLY,
     Curves,
-    Measure,
-    compare,
-    each,
-    in_runs,
-    o_matters_more,
-    rises_slightly,
-    show,
-    single,
-    untestable,
-)
-from jekyllhyde.lab.estimates import (
     Estimate,
     Floats,
+    Measure,
+    about,
+    above,
     arrived,
     at,
+    below,
     change,
+    compare,
+    each,
+    every,
+    in_runs,
     lost,
     mean,
+    most,
+    much_below,
+    o_matters_more,
     of_means,
     require,
+    rises_slightly,
     runs_of,
     share,
+    show,
+    single,
     time_ratio,
+    untestable,
+    within,
 )
 from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
-from jekyllhyde.lab.verdicts import ALIKE, about, above, below, every, most, much_below, within
 
 SERIES: Series = tuple(
     {"label": f"J&H o={o}", "agent": "jekyll-hyde", "o": o} for o in (0.5, "10/sqrt(t)")
@@ -55,8 +60,10 @@ GLOBAL_05, GLOBAL_95, JEKYLL_95 = (
 
 
 def _zero_fails(criterion: str) -> tuple[Measure, Measure]:
-    text = f"share of runs without success at eps=0 ({criterion}): {{}}"
-    return in_runs(every, lost, TAGS, 0.0), show(text, each(share, TAGS, lost, 0.0))
+    return in_runs(every, lost, TAGS, 0.0), show(
+        f"share of runs without success at eps=0 ({criterion}): {{}}",
+        each(share, TAGS, lost, 0.0),
+    )
 
 
 def _level(x: float, stated: float) -> Measure:
@@ -93,11 +100,16 @@ def _more_than_100000(criterion: str) -> Measure:
 
 def _slightly_worse(criterion: str) -> Measure:
     # Times rise with eps up to 0.95, by less than half.
-    texts = (
-        f"rank correlation of the mean time with eps ({criterion}): {{}}",
-        "time at 0.95 relative to 0: {}",
+    return rises_slightly(
+        (
+            f"rank correlation of the mean time with eps ({criterion}): {{}}",
+            "time at 0.95 relative to 0: {}",
+        ),
+        TAGS,
+        0.0,
+        0.95,
+        until=0.951,
     )
-    return rises_slightly(texts, TAGS, 0.0, 0.95, until=0.951)
 
 
 def _where_hyde_explores(curves: Curves) -> list[Floats]:

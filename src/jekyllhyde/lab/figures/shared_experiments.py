@@ -7,10 +7,11 @@ step, and those with UCB from the transition under way. Both ways are run for bo
 a division by the batch brings back to 1: only with it are the baselines as fast as published.
 """
 
+from functools import partial
 from typing import Any
 
 from jekyllhyde.lab.cell_settings import slug
-from jekyllhyde.lab.claim_tests import Row, claims
+from jekyllhyde.lab.claims import Row, claims
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
 
@@ -106,44 +107,21 @@ def learning(
 def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
     """Returns against updates or trajectories, and the claims about them."""
     unit = "updates" if "updates" in experiment.settings else "trajectories"
-    about = claims(experiment.settings[unit], *rows)
-    return Panel(name, title, experiment, unit, claims=about, **shown)
+    return Panel(
+        name, title, experiment, unit, claims=claims(experiment.settings[unit], *rows), **shown
+    )
 
 
-def chain_sweep(
+def sweep(
     name: str,
     vary: dict[str, Any],
     *rows: Row,
-    series: Series = JEKYLL_HYDE + ON_POLICY,
-    title: str = ON_THE_CHAIN,
-    **settings: Any,
-) -> Panel:
-    """Trajectories to 0.5 on the chain with 10 states and beta 0.8, and the claims about them."""
-    settings = {"trajectories": 150_000, "target": 0.5, **settings}
-    return _sweep(name, title, CHAIN, series, vary, settings, rows)
-
-
-def random_sweep(
-    name: str,
-    vary: dict[str, Any],
-    *rows: Row,
-    series: Series = JEKYLL_HYDE + ON_POLICY,
-    **settings: Any,
-) -> Panel:
-    """Trajectories to 0.95 on random MDPs with 100 states, a new one for each run."""
-    settings = {"trajectories": 120_000, "target": 0.95, **settings}
-    return _sweep(name, ON_RANDOM_MDPS, RANDOM, series, vary, settings, rows)
-
-
-def _sweep(
-    name: str,
     title: str,
     problem: dict[str, Any],
-    series: Series,
-    vary: dict[str, Any],
-    settings: dict[str, Any],
-    rows: tuple[Row, ...],
+    series: Series = JEKYLL_HYDE + ON_POLICY,
+    **settings: Any,
 ) -> Panel:
+    """Trajectories to the target against what varies, and the claims about them."""
     ((axis, values),) = vary.items()
     jekyll = settings.get("target_on") == "jekyll"
     return Panel(
@@ -165,6 +143,12 @@ def _sweep(
     )
 
 
+# To 0.5 on the chain with 10 states and beta 0.8; to 0.95 on random MDPs with 100 states, a new one
+# for each run.
+chain_sweep = partial(sweep, title=ON_THE_CHAIN, problem=CHAIN, trajectories=150_000, target=0.5)
+random_sweep = partial(
+    sweep, title=ON_RANDOM_MDPS, problem=RANDOM, trajectories=120_000, target=0.95
+)
 chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
 random_curves = learning(
     "fig2b",

@@ -7,28 +7,24 @@ from typing import Any
 
 from jekyllhyde.lab.cell_settings import PLAIN, canonical
 from jekyllhyde.lab.methods.contract import Method, Settings
-from jekyllhyde.lab.methods.deep import DEEP
-from jekyllhyde.lab.methods.learn import LEARN
+from jekyllhyde.lab.methods.learn import DEEP, LEARN
 from jekyllhyde.lab.methods.plan import PLAN
 from jekyllhyde.lab.problems import complete_problem, domain_name, example
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.registry import Registry
 
-METHODS: Registry[Method] = Registry("method")
-for _method in (PLAN, LEARN, DEEP):
-    METHODS.add(_method.name, _method)
+METHODS = Registry[Method]("method", {method.name: method for method in (PLAN, LEARN, DEEP)})
 
 
 def complete(method: str, problem: Settings, settings: Settings) -> tuple[str, str]:
     """Problem and settings, complete and checked, as canonical texts; what depends on plain values
     alone, not on a file nor on an array's fit to the problem, is remembered.
     """
-    is_domain = domain_name(problem["name"]) in DOMAINS
     return (
-        _remembered(None, _items(problem))
-        if is_domain and _is_plain(problem)
+        _remembered(None, **problem)
+        if domain_name(problem["name"]) in DOMAINS and _is_plain(problem)
         else canonical(complete_problem(problem)),
-        _remembered(method, _items(settings))
+        _remembered(method, **settings)
         if _is_plain(settings)
         else canonical(METHODS[method].complete(example(problem), settings)),
     )
@@ -41,14 +37,8 @@ def _is_plain(values: Settings) -> bool:
     )
 
 
-def _items(values: Settings) -> tuple[tuple[str, type, Any], ...]:
-    # With their types, since 1, 1.0 and true are equal.
-    return tuple((key, type(value), value) for key, value in values.items())
-
-
-@lru_cache(maxsize=8192)
-def _remembered(method: str | None, items: tuple[tuple[str, type, Any], ...]) -> str:
-    values = {key: value for key, _, value in items}
+@lru_cache(maxsize=8192, typed=True)  # with types, since 1, 1.0 and true are equal
+def _remembered(method: str | None, /, **values: Any) -> str:
     return canonical(
         complete_problem(values)
         if method is None

@@ -70,8 +70,10 @@ class Method:
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))
 
     def estimate(self, problem: Settings, settings: Settings) -> float:
-        least = CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS
-        return max(least, self.seconds(problem, settings) * self.work(settings))
+        return max(
+            CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS,
+            self.seconds(problem, settings) * self.work(settings),
+        )
 
     def run_block(
         self, problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress

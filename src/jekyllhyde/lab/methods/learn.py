@@ -1,15 +1,17 @@
-"""Learning from samples with tables (`jekyllhyde.learn`) as runs of a cell."""
+"""Learning from samples as runs of a cell, with tables (`jekyllhyde.learn`) and with networks
+(`jekyllhyde.deep.train`).
+"""
 
+import hashlib
 from dataclasses import fields
 from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
-from msgspec.structs import asdict
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
-from jekyllhyde.errors import InputError, check_number
+from jekyllhyde.errors import check_number, need, require
 from jekyllhyde.lab.cell_settings import (
     Count,
     check_names,
@@ -18,11 +20,24 @@ from jekyllhyde.lab.cell_settings import (
     hints_of,
     stored,
 )
-from jekyllhyde.lab.methods import contract
-from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
-from jekyllhyde.lab.problems import problem_for_run
+from jekyllhyde.lab.methods.contract import (
+    COUNT,
+    CURVE,
+    NUMBER,
+    PLACES,
+    POINTS,
+    Method,
+    Progress,
+    Row,
+    Settings,
+    split,
+    thin,
+)
+from jekyllhyde.lab.problems import domain_name, problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.tabular.learn import learn
+
+# With tables.
 
 Criterion = Literal["both", "global", "jekyll"]
 TARGET = "a normalized return, usually in (0, 1)"
@@ -36,19 +51,18 @@ class LearnSettings(msgspec.Struct, frozen=True):
     target: Annotated[float | None, msgspec.Meta(description=TARGET)] = None
     target_on: Criterion = "both"
     horizon: Count | None = None
-    points: Count = contract.POINTS
+    points: Count = POINTS
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     chosen, record, agent = _chosen(settings)
     if chosen.target is not None:
         check_number(chosen.target, "target", TARGET)
-    files = {key: value for key, value in settings.items() if references.is_reference(value)}
     return (
-        stored("learn", asdict(chosen), asdict(LearnSettings()))
+        stored("learn", msgspec.structs.asdict(chosen), msgspec.structs.asdict(LearnSettings()))
         | {"agent": record.stored}
         | {key: value for key, value in agent.settings.resolved().items() if key != "gamma"}
-        | references.described(files)
+        | references.described({k: v for k, v in settings.items() if references.is_reference(v)})
     )
 
 
@@ -76,14 +90,17 @@ def _rows(
 
 def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
     # The method's settings, and the agent that the others describe.
-    own, options = contract.split(settings, LearnSettings)
+    own, options = split(settings, LearnSettings)
     chosen = check_settings(LearnSettings, own, "learn")
     record = _tabular(chosen.agent)
     # Discount and seed are the problem's and the cell's.
     owner = record.cls.settings_type
     hints = {f.name: hints_of(owner)[f.name] for f in fields(owner) if f.name != "gamma"}
-    takes = dict.fromkeys(LearnSettings.__struct_fields__) | hints
-    check_names(options, f"{{}} is not a setting of {record.name}", takes)
+    check_names(
+        options,
+        f"{{}} is not a setting of {record.name}",
+        dict.fromkeys(LearnSettings.__struct_fields__) | hints,
+    )
     for name, value in options.items():
         check_type(value, name, hints[name])
     return chosen, record, record.cls(**references.resolved(options))
@@ -93,11 +110,13 @@ def _tabular(name: str) -> AgentRecord:
     # The record of a tabular agent by its name, also by the one that it had in 0.1.
     known = {record.stored: record for record in AGENTS.values() if record.tabular}
     is_named = name in AGENTS or references.is_reference(name)
-    record = known.get(name) or (find_agent(name) if is_named else None)
-    if record is None or not record.tabular:
-        names = ", ".join(record.name for record in known.values())
-        raise InputError(f"agent is {name!r}; it must be one of {names}, or file.py:Name")
-    return record
+    found: Any = known.get(name) or (find_agent(name) if is_named else None)
+    require(
+        found and found.tabular,
+        f"agent is {name!r}; it must be one of "
+        f"{', '.join(record.name for record in known.values())}, or file.py:Name",
+    )
+    return found
 
 
 def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
@@ -112,9 +131,12 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
         "failure": result.failures.get(i),
     }
     if chosen.target is None:
-        at = contract.thin(len(result.trajectories), chosen.points)
-        curves = {"J_norm": result.J_norm[i, at], "J_norm_jekyll": result.J_norm_jekyll[i, at]}
-        return row | {"at": result.trajectories[at], **curves}
+        at = thin(len(result.trajectories), chosen.points)
+        return row | {
+            "at": result.trajectories[at],
+            "J_norm": result.J_norm[i, at],
+            "J_norm_jekyll": result.J_norm_jekyll[i, at],
+        }
     reached = {name: result.reached(chosen.target, name)[i] for name in get_args(Criterion)}
     row |= {
         f"time_{name}": int(result.trajectories[flags.argmax()])
@@ -128,11 +150,93 @@ LEARN = Method(
     name="learn",
     unit="trajectories",
     options=LearnSettings,
-    columns=dict.fromkeys(("end", "steps", "time"), contract.COUNT)
-    | dict.fromkeys(("time_both", "time_global", "time_jekyll"), contract.COUNT)
-    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), contract.NUMBER)
-    | {"at": contract.PLACES, "J_norm": contract.CURVE, "J_norm_jekyll": contract.CURVE},
+    columns=dict.fromkeys(("end", "steps", "time"), COUNT)
+    | dict.fromkeys(("time_both", "time_global", "time_jekyll"), COUNT)
+    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), NUMBER)
+    | {"at": PLACES, "J_norm": CURVE, "J_norm_jekyll": CURVE},
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: 1e-6 if problem["name"] == "chain" else 9e-6,
+)
+
+
+# With networks.
+
+
+class DeepSettings(msgspec.Struct, frozen=True):
+    """Settings of `deep.train` beside the agent's hyperparameters."""
+
+    agent: str = "jekyll_hyde"
+    config: str = "recommended"
+    episodes: Count = 500
+    every: Count = 10
+
+
+def _complete_deep(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
+    need("deep")
+    from jekyllhyde.deep.configurations import configure, describe
+
+    chosen, options = _chosen_deep(settings)
+    values = [  # what the configuration's name stands for today
+        describe(configure(chosen["agent"], chosen["config"], level=level, **options))
+        for level in (1, 2)
+    ]
+    return references.described(chosen | options) | {
+        "values": hashlib.sha256(repr(values).encode()).hexdigest()[:12]
+    }
+
+
+def _deep_rows(
+    problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
+) -> list[Row]:
+    # All runs in one compiled call. Run i depends on (stream, i) alone: with more runs, the first
+    # ones are made again.
+    from jekyllhyde.deep import train
+
+    chosen, options = _chosen_deep(settings)
+    result = train(
+        domain_name(problem["name"]),
+        **chosen,
+        seeds=runs.stop,
+        seed=stream % 2**31,
+        hyperparameters=options,
+        **{key: value for key, value in problem.items() if key != "name"},
+    )
+    progress(chosen["episodes"] * len(runs))
+    return [
+        {
+            "end": chosen["episodes"],
+            "steps": int(result.step[run, -1]),
+            "at": result.episode,
+            "score": result.score[run],
+            "exact_score": result.exact_score[run],
+            "failure": "a network left the finite numbers" if result.diverged[run] else None,
+        }
+        for run in runs
+    ]
+
+
+def _chosen_deep(settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+    # The method's settings, and the agent's hyperparameters.
+    own, options = split(settings, DeepSettings)
+    chosen = msgspec.structs.asdict(check_settings(DeepSettings, own, "deep"))
+    if not references.is_reference(chosen["agent"]):
+        chosen["agent"] = find_agent(chosen["agent"]).name
+    return chosen, options
+
+
+DEEP = Method(
+    name="deep",
+    unit="episodes",
+    options=DeepSettings,
+    complete=_complete_deep,
+    rows=_deep_rows,
+    seconds=lambda problem, settings: 0.05,
+    curve="exact_score",
+    end="",
+    xlabel="training episodes",
+    whole=True,
+    extra="deep",
+    columns=dict.fromkeys(("end", "steps"), COUNT)
+    | {"at": PLACES, "score": CURVE, "exact_score": CURVE},
 )

@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from jekyllhyde import references
 from jekyllhyde.lab.cell_settings import Count, check_settings, stored
@@ -12,7 +11,7 @@ from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
-from jekyllhyde.planning.plan_run import make_job
+from jekyllhyde.planning.plan_run import PlanRun, make_job
 
 
 class PlanSettings(msgspec.Struct, frozen=True):
@@ -30,28 +29,41 @@ class PlanSettings(msgspec.Struct, frozen=True):
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
-    chosen = asdict(check_settings(PlanSettings, settings, "plan"))
-    job = {key: value for key, value in references.resolved(chosen).items() if key != "points"}
-    make_job(mdp, **job, pi0=None, record=(), record_at="all", engine="auto")
-    return stored("plan", references.described(chosen), asdict(PlanSettings()))
+    chosen = msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
+    make_job(
+        mdp,
+        **{key: value for key, value in references.resolved(chosen).items() if key != "points"},
+        pi0=None,
+        record=(),
+        record_at="all",
+        engine="auto",
+    )
+    return stored("plan", references.described(chosen), msgspec.structs.asdict(PlanSettings()))
 
 
 def _rows(
     problem: Settings, settings: Settings, stream: int, runs: range, progress: Progress
 ) -> list[Row]:
-    chosen = references.resolved(asdict(check_settings(PlanSettings, settings, "plan")))
+    chosen = references.resolved(
+        msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
+    )
     points = chosen.pop("points")
-    rows: list[Row] = []
-    for run in runs:
-        result = plan(problem_for_run(problem, run), **chosen, progress=progress)
-        row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
-        if chosen["target"] is None:
-            at = contract.thin(len(result.J), points)
-            row |= {"at": at, "J_norm": result.J_norm[at]}
-        elif not result.censored:
-            row["time"] = result.updates
-        rows.append(row)
-    return rows
+    return [
+        _row(
+            plan(problem_for_run(problem, run), **chosen, progress=progress),
+            chosen["target"],
+            points,
+        )
+        for run in runs
+    ]
+
+
+def _row(result: PlanRun, target: float | None, points: int) -> Row:
+    row: Row = {"end": result.updates, "J_norm_end": float(result.J_norm[-1])}
+    if target is not None:
+        return row | {"time": None if result.censored else result.updates}
+    at = contract.thin(len(result.J), points)
+    return row | {"at": at, "J_norm": result.J_norm[at]}
 
 
 PLAN = Method(

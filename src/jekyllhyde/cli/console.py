@@ -1,0 +1,213 @@
+"""What commands share: their flags, made from options, and what they print.
+
+A command has the flags of the problem and of the agent that it is given. The values shown as
+defaults are those in force; a flag that was not given has no value, so that what a convention or a
+configuration chooses stays its own choice. A name that several groups have is one flag, for all of
+them.
+"""
+
+import dataclasses
+import json
+import math
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import tyro
+
+from jekyllhyde.agent import AgentRecord
+from jekyllhyde.errors import InputError, need
+from jekyllhyde.files import prepare_folder
+from jekyllhyde.options import Option, options_of
+from jekyllhyde.registry import class_name
+
+Options = Mapping[str, Option]
+# how a value is read, the first that an option allows, and what it is called
+KINDS = {str: "text", float: "a number", int: "an integer", bool: "true or false"}
+
+
+@dataclasses.dataclass(frozen=True)
+class ProblemCommand:
+    """What the commands on a problem share. `completed` is the command with the flags of what the
+    arguments name; `run` does the work.
+    """
+
+    problem: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="PROBLEM")]
+    """A domain (jh list), one of your own, file.py:name, a Gymnasium id such as Taxi-v4, or a file
+    written by FiniteMDP.save.
+    """
+    out: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: none)")] = None
+    """Folder for a Parquet table, a picture, and what else the command writes."""
+    json: bool = False
+    """Print one JSON object instead of the table."""
+
+
+def value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """The value of a flag among the arguments, None where it is not given."""
+    words = [word for argument in arguments for word in argument.split("=", 1)]
+    return dict(zip(words, [*words[1:], ""], strict=True)).get(f"--{flag}")
+
+
+def first_argument(command: str, arguments: Sequence[str]) -> str | None:
+    """The problem, which comes first; None where there is none, or only help is asked for."""
+    if arguments and not arguments[0].startswith("-"):
+        return arguments[0]
+    if not arguments or {"-h", "--help"} & set(arguments):
+        return None
+    raise InputError(
+        f"{arguments[0]} stands where the problem should; it comes first, "
+        f"as in: jh {command} chain {' '.join(arguments[:2])}"
+    )
+
+
+def with_flags(command: type, groups: Mapping[str, Options]) -> Any:
+    """The command with groups of flags by their titles."""
+    taken = {field.name for field in dataclasses.fields(command)}
+    added: list[tuple[str, Any, Any]] = []
+    for title, options in groups.items():
+        flags = [_flag(option) for name, option in options.items() if name not in taken]
+        group: Any = dataclasses.make_dataclass("Flags", flags, frozen=True)
+        kind = Annotated[group, tyro.conf.arg(name=title)]
+        added.append((f"flags_{len(added)}", kind, dataclasses.field(default_factory=group)))
+        taken |= set(options)
+    return dataclasses.make_dataclass(
+        command.__name__,
+        added,
+        bases=(command,),
+        namespace={"__doc__": command.__doc__},
+        frozen=True,
+    )
+
+
+def given(command: Any, options: Options) -> dict[str, Any]:
+    """Those of the options whose flags were given, with their values."""
+    return {
+        name: _read(options[name], value)
+        for title, group in vars(command).items()
+        if title.startswith("flags_")
+        for name, value in vars(group).items()
+        if name in options and value != getattr(type(group), name)
+    }
+
+
+def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, Option]:
+    """The agent's options by name; defaults are the values in force under the given `preset`."""
+    cls = record.cls
+    documented, keywords = options_of(getattr(cls, "settings_type", cls)), options_of(cls)
+    chosen = {name: value for name, value in preset.items() if name in keywords}
+    values = settings_of(cls(**{**record.fixed, **chosen}).settings) | chosen
+    return {
+        name: documented.get(name, option)._replace(default=values.get(name, option.default))
+        for name, option in keywords.items()
+        if name not in ("env", "seed")
+    }
+
+
+def settings_of(settings: Any) -> dict[str, Any]:
+    """An agent's settings by name, with what a convention chooses written out."""
+    chosen = settings.resolved() if hasattr(settings, "resolved") else settings
+    if isinstance(chosen, Mapping):
+        return dict(chosen)
+    return {field.name: getattr(chosen, field.name) for field in dataclasses.fields(chosen)}
+
+
+def shown(value: Any) -> str:
+    """A default as the help says it; a record by its name."""
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    is_plain = isinstance(value, (str, int, float))
+    return str(value) if is_plain else "none" if value is None else class_name(type(value))
+
+
+def _flag(option: Option) -> tuple[str, Any, Any]:
+    # The flag's field: a switch for true or false, else text that is None where not given.
+    if isinstance(option.default, bool):
+        return option.name, Annotated[bool, tyro.conf.arg(help=option.about)], option.default
+    kind, is_list = _kind(option)
+    about = tyro.conf.arg(
+        help=option.about,
+        help_behavior_hint=f"(default: {shown(option.default)})",
+        metavar=kind.__name__.upper() + " ..." * is_list,
+    )
+    return option.name, Annotated[(tuple[str, ...] if is_list else str) | None, about], None
+
+
+def _kind(option: Option) -> tuple[type, bool]:
+    # The type that a word of the flag is read as, and whether the flag takes several words.
+    lists = [get_args(kind)[0] for kind in option.kinds if get_origin(kind) is tuple]
+    return [*lists, *(kind for kind in KINDS if kind in option.kinds), str][0], bool(lists)
+
+
+def _read(option: Option, value: Any) -> Any:
+    kind, is_list = _kind(option)
+    try:
+        return tuple(map(kind, value)) if is_list else kind(value)
+    except ValueError:
+        words = " ".join(value) if is_list else value
+        raise InputError(f"{option.name} is {words!r}; it must be {KINDS[kind]}") from None
+
+
+def show_table(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows with equal keys as a table, its title above it."""
+    from rich import box, console, table
+
+    screen, grid = console.Console(), table.Table(box=box.SIMPLE_HEAD)
+    for name, value in rows[0].items():
+        grid.add_column(name, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        grid.add_row(*map(_cell, row.values()))
+    print(textwrap.fill(title, screen.width))
+    screen.print(grid)
+
+
+def _cell(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "-", True: "yes", False: "no"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def prepare_out(folder: Path | None) -> None:
+    """Make sure, before any work is done, that results can be written and drawn."""
+    if folder is not None:
+        need("plot")
+        prepare_folder(folder)
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON object; a number that is not one becomes null, an infinite one a text."""
+    print(json.dumps(_plain(value), allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value if isinstance(value, (str, int, float)) or value is None else str(value)
+
+
+@contextmanager
+def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on standard error, at a terminal only; what it yields is called with what was
+    done since the last call.
+    """
+    from rich import console, progress
+
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console.Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task(title, total=total)
+    with bar:
+        yield lambda count: bar.advance(task, count)
