@@ -104,6 +104,7 @@ def learn_on_model(
             trajectories=trajectories,
             runs=runs,
             seed=task.seed,
+            horizon=task.domain.cut(**task.options) if task.domain.per else None,
             target=target,
             progress=bar,
         )
@@ -147,7 +148,7 @@ def train_in_one_call(
             config=deep.configure(task.record.name, **settings),
             seed=task.seed,
             device=device,
-            horizon=task.domain.horizon,
+            horizon=task.domain.cut(**task.options),
             progress=bar,
         )
     solved = result.solved()
@@ -183,9 +184,10 @@ def learn_step_by_step(
     mdp_seed : which random MDP.
     """
     domain, mdp = task.domain, None if task.domain.foreign else task.mdp(mdp_seed)
+    cut = domain.cut(**task.options)
 
     def learner(run: int) -> Any:
-        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
+        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, cut)
         return make_agent(task.record, env, _run_seed(task.seed, run), task.settings)
 
     agent, episodes, J = learner(0), [], []

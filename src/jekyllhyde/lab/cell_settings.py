@@ -110,8 +110,8 @@ def _plain(value: Any) -> Any:
 
 
 # What version 0.1 had, so that the runs that it stored are found by later ones: an option that it
-# did not have enters a digest only where it differs from its default, which must stand for what
-# 0.1 did.
+# did not have enters a digest only where it differs from what stands for 0.1: its default, unless
+# ORIGINS says otherwise.
 _AGENT = """eta eta_c q0 parametrization critic mle_every nu batch normalization density capacity
     when_full successor convention"""
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -128,17 +128,18 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "on-policy": f"{_AGENT} lam entropy nu_in update replay",
     }.items()
 }
+ORIGINS = {"deep_sea": {"mapping": "easy"}}
 
 
 def stored(owner: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without those newer than 0.1 that are at their default; an owner that 0.1 did not
+    """The values without those newer than 0.1 that stand for what it did; an owner that 0.1 did not
     have keeps all.
     """
-    known = OPTIONS.get(owner, tuple(values))
+    known, origins = OPTIONS.get(owner, tuple(values)), {**defaults, **ORIGINS.get(owner, {})}
     return {
         name: value
         for name, value in values.items()
-        if name in known or name not in defaults or value != defaults[name]
+        if name in known or name not in origins or value != origins[name]
     }
 
 
