@@ -67,7 +67,10 @@ def solved_at(bad: ArrayLike, rule: Rule, *, logged: bool = False) -> Floats:
 def score(bad: Mapping[int, ArrayLike], rule: Rule, *, logged: bool = False) -> Any:
     """The score [...] of runs whose bad episodes [..., episodes] are known for every size."""
     absent = [size for size in SIZES if size not in bad]
-    require(not absent, f"bad has no episodes of size {absent[:1]}; the sizes are 10, 12, ..., 50")
+    require(
+        not absent,
+        f"bad has no episodes of size {min(absent, default=0)}; the sizes are 10, 12, ..., 50",
+    )
     times = [solved_at(bad[size], rule, logged=logged) for size in SIZES]
     limits = [2.0**size + GRACE for size in SIZES]
     return np.mean([time < limit for time, limit in zip(times, limits, strict=True)], axis=0)

@@ -7,7 +7,7 @@ every cell, as bsuite draws it: nothing that is learned in one cell says what to
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_choice, check_count
+from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Ints
 
@@ -31,7 +31,7 @@ def deep_sea(
     gamma : discount.
     convention : published or paper; both are the same here.
     mapping : which action goes right: random (drawn for every cell) or easy (always action 1).
-    mapping_seed : seed of the random mapping; bsuite's is 42.
+    mapping_seed : seed of the random mapping; bsuite's is 42, and 0 where the sea is stochastic.
     stochastic : whether going right fails with probability 1/n, and the ends are noisy.
 
     Going right costs 0.01/n; only going right at every row finds the treasure, worth 1. State
@@ -89,5 +89,6 @@ def _transitions(n: int, right: Ints, stochastic: bool) -> tuple[CSR, CSR]:
 
 def action_mapping(n: int, seed: int = 42) -> Ints:
     """The action that goes right in each cell [row, column], as bsuite draws it."""
-    rng = np.random.RandomState(check_count(seed, "mapping_seed", 0))  # noqa: NPY002 (bsuite's)
-    return rng.binomial(1, 0.5, (n, n)).astype(np.int64)
+    seed = check_count(seed, "mapping_seed", 0)
+    require(seed < 2**32, f"mapping_seed is {seed}; it must lie below 2^32")
+    return np.random.RandomState(seed).binomial(1, 0.5, (n, n)).astype(np.int64)
