@@ -43,7 +43,7 @@ YARDSTICKS: dict[str, Yardstick] = {
     **{f"deep_sea_stochastic_{n}": _own("deep_sea", n=n, stochastic=True) for n in (10, 20, 30)},
     **{f"river_swim_{n}": _own("river_swim", n=n) for n in (6, 12, 24)},
     **{f"locks_{length}": _own("locks", length=length) for length in (6, 12, 25, 50)},
-    "maze": _own("maze"),
+    "maze": _own("maze", rooms=4, size=5),
     "taxi": Yardstick("Taxi-v4", {}, 200),
     "cliff_walking": Yardstick("CliffWalking-v1", {}, 200),
     "frozen_lake_4x4": Yardstick("FrozenLake-v1", {}, 100),
