@@ -131,3 +131,27 @@ class GreedyStep(NamedTuple):
         for i in range(row, row + width):
             theta[i] += self.scale * step * ((1.0 if i == best else 0.0) - pi[i])
         softmax_row(theta, pi, row, width)
+
+
+Outcomes = dict[int, tuple[float, float]]  # successor: probability and reward
+
+
+def outcomes(mdp: FiniteMDP, s: int, a: int) -> Outcomes:
+    row = s * mdp.n_actions + a
+    entries = range(mdp.P.indptr[row], mdp.P.indptr[row + 1])
+    return {int(mdp.P.indices[e]): (float(mdp.P.data[e]), float(mdp.r_next[e])) for e in entries}
+
+
+def best_value(mdp: FiniteMDP, steps: int) -> float:
+    """The optimal undiscounted return within so many steps, by backward induction."""
+    v = np.zeros(mdp.n_states)
+    for _ in range(steps):
+        q = [
+            [
+                sum(p * (r + v[t]) for t, (p, r) in outcomes(mdp, s, a).items())
+                for a in range(mdp.n_actions)
+            ]
+            for s in range(mdp.n_states)
+        ]
+        v = np.max(q, axis=1)
+    return float(mdp.p0 @ v)

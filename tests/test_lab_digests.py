@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jekyllhyde.lab.cell_settings import stored
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.spec import Experiment
 
 STORED = json.loads((Path(__file__).parent / "digests-0.1.json").read_text())
 EXPERIMENTS = {panel.experiment.name: panel.experiment for panel in PANELS.values()}
@@ -23,6 +25,24 @@ def test_digests_are_those_of_version_0_1(name: str) -> None:
     cells = {cell.id: cell.digest for cell in experiment.cells}
     assert {id: cells[id] for id in STORED[name]["cells"]} == STORED[name]["cells"]
     assert experiment.digest == STORED[name]["digest"]
+
+
+SEA = {"name": "deep_sea", "n": 5}
+
+
+def test_the_easy_sea_is_the_one_that_version_0_1_stored() -> None:
+    def digest(**options: Any) -> str:
+        series, settings = [{"label": "PG"}], {"updates": 20}
+        return Experiment("sea", "plan", SEA | options, series, settings).cells[0].digest
+
+    assert digest(mapping="easy") == "0518e8a9eac80cca"
+    assert digest() == digest(mapping="random", mapping_seed=42) != digest(mapping="easy")
+    others: list[dict[str, Any]] = [
+        {"mapping": "easy", "stochastic": True},
+        {"stochastic": True},
+        {"mapping_seed": 1},
+    ]
+    assert len({digest(), digest(mapping="easy"), *(digest(**each) for each in others)}) == 5
 
 
 def test_a_new_option_counts_only_where_it_is_not_at_its_default() -> None:

@@ -13,7 +13,10 @@ from jekyllhyde.mdp.evaluation import Evaluation as Evaluation
 from jekyllhyde.mdp.finite import FiniteMDP as FiniteMDP
 from jekyllhyde.mdp.garnet import garnet as garnet
 from jekyllhyde.mdp.gym_import import from_gymnasium as from_gymnasium
+from jekyllhyde.mdp.locks import locks as locks
+from jekyllhyde.mdp.maze import maze as maze
 from jekyllhyde.mdp.optimum import Optimum as Optimum
+from jekyllhyde.mdp.river_swim import river_swim as river_swim
 from jekyllhyde.mdp.rooms import four_rooms as four_rooms
 from jekyllhyde.planning.plan import plan as plan
 from jekyllhyde.planning.plan_run import PlanRun as PlanRun

@@ -110,6 +110,7 @@ def learn_on_model(
             trajectories=trajectories,
             runs=runs,
             seed=task.seed,
+            horizon=task.domain.cut(**task.options) if task.domain.per else None,
             target=target,
             progress=bar,
         )
@@ -152,7 +153,7 @@ def train_in_one_call(
             config=jh.deep.configure(task.record.name, **settings),
             seed=task.seed,
             device=device,
-            horizon=task.domain.horizon,
+            horizon=task.domain.cut(**task.options),
             progress=bar,
         )
     solved = result.solved()
@@ -187,9 +188,10 @@ def learn_step_by_step(
     mdp_seed : which random MDP.
     """
     domain, mdp = task.domain, None if task.domain.foreign else task.mdp(mdp_seed)
+    cut = domain.cut(**task.options)
 
     def learner(run: int) -> Any:
-        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, domain.horizon)
+        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, cut)
         # from (seed, run), so that runs of different seeds do not share it
         sequence = np.random.SeedSequence((check_count(task.seed, "seed", 0), run))
         return make_agent(task.record, env, int(sequence.generate_state(1)[0]), task.settings)

@@ -64,7 +64,7 @@ def everything() -> dict[str, Any]:
     domains = {
         name: {
             "id": domain.id,
-            "horizon": domain.horizon,
+            "horizon": domain.cut(),
             "about": domain.about,
             "options": {key: option.default for key, option in domain.options.items()},
         }

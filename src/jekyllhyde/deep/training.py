@@ -87,15 +87,15 @@ def train(
 
     Parameters
     ----------
-    env : four_rooms, chain, garnet or deep_sea; `domain` goes to its maker (`level`, `size`,
-        `slip`, `n_states`, ...). Or any finite MDP.
+    env : the name of a domain, as four_rooms or chain; `domain` goes to its maker (`level`,
+        `size`, `slip`, `n_states`, ...). Or any finite MDP.
     agent : jekyll_hyde, ddqn, ddqn_rnd, sac or sac_rnd.
     seeds, episodes : how many runs, and training episodes per run.
     config : "published", "paper", "recommended", or a Config of the agent; `hyperparameters`
         replace some of its values.
     seed : the root seed; run i depends on (seed, i) alone.
     every : training episodes between two evaluations.
-    horizon : steps after which an episode is cut; 90 in Four Rooms and 100 elsewhere by default.
+    horizon : steps after which an episode is cut; the domain's by default, 100 for a finite MDP.
     device : "cpu" or "gpu"; JAX's default otherwise.
     progress : called with the number of episodes, of all runs, since the last call.
     """
@@ -163,7 +163,7 @@ def make_case(
         mdp, limit = env, Domain.horizon
     else:
         record = find_domain(env)
-        mdp, limit = record(**domain), record.horizon
+        mdp, limit = record(**domain), record.cut(**domain)
     return Case(
         mdp,
         check_count(limit if horizon is None else horizon, "horizon", 1),

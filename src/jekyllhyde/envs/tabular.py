@@ -47,7 +47,7 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
         cut = Domain.horizon
         if isinstance(mdp, str):
             domain = find_domain(mdp)
-            mdp, cut = domain(**options), domain.horizon
+            mdp, cut = domain(**options), domain.cut(**options)
         else:
             refuse_others("a finite MDP", options, {})
         self.mdp, self.render_mode = mdp, render_mode

@@ -125,8 +125,8 @@ def _plain(value: Any) -> Any:
 
 
 # What version 0.1 had, so that the runs that it stored are found by later ones: an option that it
-# did not have enters a digest only where it differs from its default, which must stand for what
-# 0.1 did. The tabular agents' settings see to it themselves.
+# did not have enters a digest only where it differs from what stands for 0.1: its default, unless
+# ORIGINS says otherwise. The tabular agents' settings see to it themselves.
 OPTIONS: dict[str, tuple[str, ...]] = {
     owner: tuple(names.split())
     for owner, names in {
@@ -139,16 +139,18 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "deep": "agent config episodes every",
     }.items()
 }
+ORIGINS = {"deep_sea": {"mapping": "easy"}}
 
 
 def stored(owner: str, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without those newer than 0.1 that are at their default; an owner that 0.1 did not
+    """The values without those newer than 0.1 that stand for what it did; an owner that 0.1 did not
     have keeps all.
     """
+    known, origins = OPTIONS.get(owner, tuple(values)), {**defaults, **ORIGINS.get(owner, {})}
     return {
         name: value
         for name, value in values.items()
-        if name in OPTIONS.get(owner, values) or name not in defaults or value != defaults[name]
+        if name in known or name not in origins or value != origins[name]
     }
 
 

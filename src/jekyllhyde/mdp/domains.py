@@ -1,5 +1,6 @@
 """The domains by name: the paper's chain, random MDPs and Four Rooms (Appendices C and F), and
-DeepSea; and other problems: Gymnasium environments with a known model, and files.
+yardsticks of exploration: DeepSea, RiverSwim, locks and mazes; and other problems: Gymnasium
+environments with a known model, and files.
 
 A domain is one record here and one function in a file, whose signature and docstring are its
 options: flags, Gymnasium ids, `jh list` and the checks of files follow from them. Nothing heavy is
@@ -10,6 +11,7 @@ with) or "paper" (its text, literally).
 from __future__ import annotations
 
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +35,8 @@ class Domain:
     """A domain; called with options, it makes the MDP.
 
     name : with underscores.     home : the function that makes it, or "module:function".
-    horizon : steps after which an environment cuts an episode.
+    horizon : steps after which an environment cuts an episode; with `per`, that many for each unit
+        of the options named there, multiplied.
     environment : "module:class" of its Gymnasium face, where it has its own: a class that takes
         the domain's options, `horizon` and `render_mode`.
     random : whether its option `seed` chooses among random MDPs.
@@ -51,6 +54,7 @@ class Domain:
     random: bool = False
     layout: str | None = None
     foreign: bool = False
+    per: tuple[str, ...] = ()
 
     @property
     def make(self) -> Callable[..., FiniteMDP]:
@@ -73,6 +77,13 @@ class Domain:
         refuse_others(self.name, options, self.options)
         return self.make(**options)
 
+    def cut(self, **options: Any) -> int:
+        """Steps after which an environment with these options cuts an episode."""
+        known = self.options if self.per else {}
+        return self.horizon * math.prod(
+            int(options.get(name, known[name].default)) for name in self.per
+        )
+
     def draw_map(self, **options: Any) -> Any:
         """The map of the MDP with these options; None where the domain has none."""
         if self.layout is None:
@@ -82,21 +93,29 @@ class Domain:
         return layout(**{name: options[name] for name in taken})
 
 
-DOMAINS = Registry(
-    "problem",
-    {
-        "chain": Domain("chain", "jekyllhyde.mdp.chain:chain"),
-        "garnet": Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
-        "four_rooms": Domain(
-            "four_rooms",
-            "jekyllhyde.mdp.rooms:four_rooms",
-            horizon=90,
-            environment="jekyllhyde.envs.tabular:FourRooms",
-            layout="jekyllhyde.mdp.rooms:layout",
-        ),
-        "deep_sea": Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea"),
-    },
+_RECORDS = (
+    Domain("chain", "jekyllhyde.mdp.chain:chain"),
+    Domain("garnet", "jekyllhyde.mdp.garnet:garnet", random=True),
+    Domain(
+        "four_rooms",
+        "jekyllhyde.mdp.rooms:four_rooms",
+        horizon=90,
+        environment="jekyllhyde.envs.tabular:FourRooms",
+        layout="jekyllhyde.mdp.rooms:layout",
+    ),
+    Domain("deep_sea", "jekyllhyde.mdp.deep_sea:deep_sea", horizon=1, per=("n",)),
+    Domain("river_swim", "jekyllhyde.mdp.river_swim:river_swim", horizon=20, per=("n",)),
+    Domain("locks", "jekyllhyde.mdp.locks:locks", horizon=1, per=("length",), random=True),
+    Domain(
+        "maze",
+        "jekyllhyde.mdp.maze:maze",
+        horizon=10,
+        per=("rooms", "size"),
+        random=True,
+        layout="jekyllhyde.mdp.maze:layout",
+    ),
 )
+DOMAINS = Registry("problem", {domain.name: domain for domain in _RECORDS})
 
 
 def known_domain(name: str) -> Domain | None:

@@ -45,7 +45,7 @@ class NoModel(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """M distinct transitions: pair, next (s' itself, not its row), whether it ended, how many times.
+    """M distinct transitions: pair, next (s' itself, not its row), whether it ended, how often.
 
     of_pair [S A], more [M] : the list of a pair's transitions.
     into [S], more_into [M] : the list of the transitions into a state.

@@ -1,0 +1,76 @@
+"""How bsuite (Osband et al., 2020) scores an explorer on DeepSea.
+
+An episode is bad when its actions leave the diagonal, the way to the treasure; being carried off it
+is not bad. A sea is solved at the first episode at which the share of bad episodes so far falls
+below a threshold. The score is the share of the sizes 10, 12, ..., 50 that are solved before
+episode 2^size + 100, within 10,000 episodes: sooner than a uniform policy would find the treasure.
+
+Rules differ in the threshold, and in the episode from which they look:
+
+    deterministic   below 0.9, as bsuite's article and the axes of its plots say
+    code            below 0.8, which is what bsuite's code computes for the same sea
+    stochastic      below 0.8, from episode 100 on, so that luck does not count
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jekyllhyde.errors import require
+from jekyllhyde.mdp.finite import Floats, Ints
+
+SIZES = tuple(range(10, 51, 2))
+EPISODES, GRACE = 10_000, 100
+OPTIMUM = 0.99  # the undiscounted return of going right at every row, without wind
+
+# 1 to 9, then 1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, ..., 9 times every power of ten
+_STEPS = np.array([10, 12, 14, 17, 20, 25, *range(30, 100, 10)])
+LOGGED = np.unique([*range(1, 10), *np.outer([1, 10, 100, 1000], _STEPS).ravel()])
+
+
+class Rule(NamedTuple):
+    """Solved where the share of bad episodes is below `threshold`, at episode `first` or later."""
+
+    threshold: float
+    first: int = 1
+
+
+RULES = {"deterministic": Rule(0.9), "code": Rule(0.8), "stochastic": Rule(0.8, 100)}
+
+
+def missed_treasure(returns: ArrayLike) -> NDArray[np.bool_]:
+    """Which episodes of a deterministic sea are bad, by their undiscounted returns."""
+    return np.asarray(returns) < OPTIMUM - 1e-6
+
+
+def left_diagonal(states: ArrayLike, actions: ArrayLike, right: Ints) -> NDArray[np.bool_]:
+    """Which episodes [...] are bad, by their states and actions [..., n]; `right` [n, n] is the
+    action that goes right in each cell (`mdp.deep_sea.action_mapping`).
+    """
+    row, column = np.divmod(np.asarray(states), len(right))
+    return np.any((row == column) & (np.asarray(actions) != right[row, column]), axis=-1)
+
+
+def solved_at(bad: ArrayLike, rule: Rule, *, logged: bool = False) -> Floats:
+    """The number, counted from 1, of the episode that solves each run of `bad` [..., episodes];
+    infinite where none does. With `logged` only the episodes count that bsuite writes down.
+    """
+    flags = np.asarray(bad, dtype=np.float64)[..., :EPISODES]
+    number = np.arange(1, flags.shape[-1] + 1)
+    share = np.cumsum(flags, axis=-1) / number
+    looked_at = (number >= rule.first) & (np.isin(number, LOGGED) | (not logged))
+    return np.where((share < rule.threshold) & looked_at, number, np.inf).min(axis=-1)
+
+
+def score(bad: Mapping[int, ArrayLike], rule: Rule, *, logged: bool = False) -> Any:
+    """The score [...] of runs whose bad episodes [..., episodes] are known for every size."""
+    absent = [size for size in SIZES if size not in bad]
+    require(
+        not absent,
+        f"bad has no episodes of size {min(absent, default=0)}; the sizes are 10, 12, ..., 50",
+    )
+    times = [solved_at(bad[size], rule, logged=logged) for size in SIZES]
+    limits = [2.0**size + GRACE for size in SIZES]
+    return np.mean([time < limit for time, limit in zip(times, limits, strict=True)], axis=0)
