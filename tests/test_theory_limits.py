@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mdps import dense_model, naive
 from numpy.typing import NDArray
 
 from jekyllhyde import theory
@@ -22,6 +21,7 @@ from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.schedule import Schedule
+from mdps import dense_model, naive
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -154,9 +154,10 @@ def random_run(seed: int) -> tuple[PlanRun, Truth]:
             successors = rng.choice(n, size=min(n, int(rng.integers(1, 3))), replace=False)
             P[s, a, successors] = rng.dirichlet(np.ones(len(successors)))
     mdp = FiniteMDP(P, rng.random((n, k)), gamma=float(rng.choice([0.3, 0.9])))
-    spec = {
+    kinds = ["pg", "pg", "uniform", "mixture", "mixture", str(rng.choice(list(SERIES)))]
+    spec: dict[str, Any] = {
         "parametrization": str(rng.choice(["direct", "softmax"])),
-        "density": str(rng.choice(["pg", "pg", "uniform", "mixture", *SERIES])),
+        "density": str(rng.choice(kinds)),
         "alpha": float(rng.choice([0.0, 0.0, 0.5, 1.0, 1.5])),
         "o": float(rng.choice([0.0, 0.5, 1.0, 2.0])),
     }
@@ -223,6 +224,8 @@ def test_no_verdict_contradicts_what_is_provable() -> None:
             assert stays_put(run), where
         else:
             assert agrees(said["C4"], known.diverges), where
+            if run.settings["parametrization"] == "softmax" and run.solver == "compiled":
+                assert said["C4"] != "open", where  # a built-in density is always decided
             assert agrees(said["C4-s"], known.linear), where
             assert agrees(said["C5"], known.linear[on_support]), where
             assert agrees(said["q_inf = q_star"], np.array([known.optimal])), where
