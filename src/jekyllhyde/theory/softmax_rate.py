@@ -116,13 +116,13 @@ def softmax_rate(run: PlanRun, rounding: float = ROUNDING) -> SoftmaxRate:
     scale = 8.0 * mdp.n_actions * spread / (1.0 - mdp.gamma)
     t, W = run.t[first + 1 :], weights[first + 1 :] - weights[first]
     e_bot = (W / (t - run.t[first])[:, None]).min(axis=0, initial=np.inf)
-    source, target = edges(mdp, mdp.gamma, best)
+    ahead = carry_maximum(np.eye(mdp.n_states), *edges(mdp, mdp.gamma, best)) > 0
 
     def worst_ahead(rate: Floats) -> Floats:
         # The largest loss scale / (delta rate) of the states that the optimal policy reaches.
         with np.errstate(divide="ignore", invalid="ignore"):
             loss = np.where(np.isinf(optimum.gap), 0.0, scale / (optimum.gap * rate))
-        return carry_maximum(loss, target, source)
+        return np.stack([loss[..., states].max(axis=-1) for states in ahead], axis=-1)
 
     reached = support(mdp, mdp.gamma, best)
     bound = worst_ahead(W)
