@@ -128,11 +128,8 @@ def long_run(parts: int, updates: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     mdp, pi, before = chain(8), None, np.zeros(8)
     times, returns, spent = [], [], []
     for part in range(parts):
-        inner = (
-            log_times(updates)[1:]
-            if part == 0
-            else range(updates // 20, updates + 1, updates // 20)
-        )
+        every = updates // 20
+        inner = range(every, updates + 1, every) if part else log_times(updates)[1:]
         run = plan(
             mdp, density="pg", eta=10.0, updates=updates, pi0=pi, record=["d"], record_at=inner
         )
@@ -140,10 +137,6 @@ def long_run(parts: int, updates: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
         returns += run.J_norm[run.t].tolist()
         spent += (before + run.records["weights"]).tolist()
         pi, before = run.pi, before + run.weights
-    first = next(t for t, value in zip(times, returns, strict=True) if value > 0.5)
-    print(
-        f"chain(8): normalized return above 0.5 between updates {first - updates // 20} and {first}"
-    )
     return np.array(times), np.array(returns), np.array(spent)
 
 
@@ -181,13 +174,7 @@ def support() -> Figure:
     figure, axis = plt.subplots(figsize=(6.2, 2.3))
     axis.set_axis_off()
     axis.set_aspect("equal")
-    places = {
-        "$s_0$": (0, 0),
-        "$s_1$": (2, 0),
-        "$s_2$": (4, 0),
-        "$s_3$": (2, 1.5),
-        "$s_4$": (0, 1.5),
-    }
+    places = [(0, 0), (2, 0), (4, 0), (2, 1.5), (0, 1.5)]
     box = {"boxstyle": "round,pad=0.25", "linewidth": 0, "alpha": 0.25}
     axis.fill([-0.7, 4.7, 4.7, -0.7], [-0.55, -0.55, 0.55, 0.55], color=BLUE, alpha=0.15)
     axis.text(4.8, 0, "supp($d_*$): reached from $p_0$", va="center", color=BLUE)
