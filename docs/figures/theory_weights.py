@@ -81,7 +81,7 @@ def weights() -> Figure:
         right.loglog(run.t, run.records["d"][:, :-1].min(axis=1), line, color=colour)
     left.set(
         xlabel="update t",
-        ylabel="$\\sum_{t'<t}\\, \\eta\\, d_{t'}(s)$",
+        ylabel="$\\sum_{k<t}\\, \\eta\\, d_k(s)$",
         title="C4, C5: the slowest weights",
     )
     right.set(xlabel="update t", ylabel="$\\min_s\\, d_t(s)$", title="C7: the least density")
@@ -171,7 +171,7 @@ def exploring() -> Figure:
 
 def support() -> Figure:
     """The support of d_star and the states R(s) ahead of s."""
-    figure, axis = plt.subplots(figsize=(6.2, 2.3))
+    figure, axis = plt.subplots(figsize=(6.4, 1.6))
     axis.set_axis_off()
     axis.set_aspect("equal")
     places = [(0, 0), (2, 0), (4, 0), (2, 1.5), (0, 1.5)]
@@ -198,7 +198,7 @@ def support() -> Figure:
         )
     axis.annotate("", (-0.35, 0), (-1.4, 0), arrowprops={"arrowstyle": "->", "color": BLUE})
     axis.text(-1.5, 0, "$p_0$", ha="right", va="center", color=BLUE)
-    axis.set(xlim=(-2, 9.5), ylim=(-0.7, 2.1))
+    axis.set(xlim=(-2, 9.5), ylim=(-0.6, 1.9))
     return figure
 
 

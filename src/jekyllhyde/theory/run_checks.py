@@ -135,14 +135,14 @@ def _weights(name: str, growth: Growth, states: Mask, word: str, certain: Ints) 
     if not np.isinf(least):
         seen = "" if np.isnan(least) else f"; the slowest grew as t^{least:.2f} lately"
     if dry:
-        said = f"the weights of {dry} of {count} states cannot {word}"
+        said = f"in {dry} of {count} states the weights cannot {word}"
         return Check(name, "fails", "certified", said, numbers)
     if unknown:
         basis: Basis = "measured" if seen else ""
         return Check(
             name, "open", basis, f"no proof for {unknown} of {count} states{seen}", numbers
         )
-    said = f"the weights of all {count} states {word}{seen}"
+    said = f"in all {count} states they {word}{seen}"
     return Check(name, "holds", "certified", said, numbers)
 
 
@@ -151,7 +151,7 @@ def _density(run: PlanRun) -> Check:
     verdicts: dict[int, Verdict] = {1: "holds", -1: "fails", 0: "open"}
     seen = f"d_t(s) in [{d.d_bot:.3g}, {d.d_top:.3g}]"
     if not d.outer:
-        seen += f" on the records, the least going as t^{d.trend:.2f} lately"
+        seen += f"; the least went as t^{d.trend:.2f} lately"
     return Check(
         "C7",
         verdicts[d.certain],
@@ -171,7 +171,7 @@ def _uniqueness(run: PlanRun) -> Check:
         "certified",
         f"one optimal action per state, least gap {gap:.3g}"
         if optimum.unique
-        else f"several optimal actions in {_states(ties)}{harmless}",
+        else f"ties in {_states(ties)}{harmless}",
         {"ties": ties, "least_gap": gap},
     )
 
