@@ -15,7 +15,7 @@ from mdps import dense_model
 from theory_by_hand import stays_put
 
 
-def test_weights_flow_through_every_action() -> None:
+def test_flow_by_hand() -> None:
     """sum_t w_t pi_t(a|s) is at least a logarithm of W(s), and so are the weights one step on."""
     for seed in range(120):
         rng = np.random.default_rng(seed)

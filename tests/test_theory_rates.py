@@ -82,7 +82,7 @@ def test_equation_6_by_hand() -> None:
             assert form.max() == pytest.approx(constant / (t - rate.t0), rel=1e-6)
 
 
-def test_theorem_4s_differential_equation() -> None:
+def test_differential_equation() -> None:
     """f' = c exp(-f) with piecewise constant c, integrated numerically, is the proof's closed form,
     and the lead of the optimal action never falls below it.
     """
@@ -106,7 +106,7 @@ def test_theorem_4s_differential_equation() -> None:
         assert rate.policy_bound[last - t0 - 1, s] == pytest.approx(2 * math.exp(-closed))
 
 
-def test_remark_1_ties_can_send_the_policy_backwards() -> None:
+def test_remark_1_by_hand() -> None:
     """Two optimal actions and a worse one: while the optimal action that the policy counts on lags
     behind the other, mass leaves the optimal set.
     """
@@ -173,7 +173,7 @@ def test_theorem_6_is_about_the_policy_gradient() -> None:
         theory.gradient_bound(run)
 
 
-def test_updates_are_rescaled_gradients() -> None:
+def test_rescaled_gradients() -> None:
     """U = M_t grad J, with grad J by finite differences of J; and the bounds of M_t."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -201,7 +201,7 @@ def test_updates_are_rescaled_gradients() -> None:
         assert (found.condition <= found.ceiling / found.floor * (1 + 1e-12)).all()
 
 
-def test_theorem_7_and_corollary_2_by_hand() -> None:
+def test_theorem_7_by_hand() -> None:
     """The printed bound, the smaller constant that its proof gives, and the time at which each is
     half the least action gap.
     """
@@ -243,7 +243,7 @@ def test_theorem_7_takes_its_constant_over_every_t() -> None:
         )
 
 
-def test_the_main_texts_t0_leaves_out_what_is_large() -> None:
+def test_t0_of_the_main_text() -> None:
     """t_0 = O(|S| / ((1 - gamma)^7 delta) d_top / d_bot) lacks 32 C |d_star/p0|^2 |1/p0|^2."""
     mdp = random_problem(2, n=3, k=2, gamma=0.5)
     eta = theory.nonasymptotic_step(mdp, 1 / 3)

@@ -75,7 +75,7 @@ def test_c7_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_equation_7_the_expected_update(seed: int) -> None:
+def test_equation_7_by_hand(seed: int) -> None:
     """One softmax update moves theta by eta d(s) times the gradient of sum_a q(s,a) pi(a|s) with q
     held fixed, which is the mean of the sampled update q(s,A) grad log pi(A|s).
     """
@@ -103,7 +103,7 @@ def test_equation_7_the_expected_update(seed: int) -> None:
 
 
 @pytest.mark.parametrize("parametrization", ["direct", "softmax"])
-def test_theorem_1_and_corollary_1(parametrization: str) -> None:
+def test_theorem_1_by_hand(parametrization: str) -> None:
     """Values rise, with any density and any step, and stay below the optimum."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -127,7 +127,7 @@ def test_theorem_1_and_corollary_1(parametrization: str) -> None:
         assert found.left == pytest.approx(float((top - naive(mdp, run.pi)[1]).max()), abs=1e-9)
 
 
-def test_theorem_5_policy_improvement() -> None:
+def test_theorem_5_by_hand() -> None:
     """No disadvantage anywhere means no lower value anywhere, and a strict one where it is."""
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -146,7 +146,7 @@ def test_theorem_5_policy_improvement() -> None:
 
 
 @pytest.mark.parametrize("parametrization", ["direct", "softmax"])
-def test_theorem_2_weights_that_diverge_reach_the_optimum(parametrization: str) -> None:
+def test_theorem_2_by_hand(parametrization: str) -> None:
     """Steps 1/sqrt(t), 1/t and 1/t^2: the gap falls as far as the weights carry it."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -171,7 +171,7 @@ def test_theorem_2_weights_that_diverge_reach_the_optimum(parametrization: str) 
         assert theory.limit(found[2]).kind == ("short" if parametrization == "softmax" else "open")
 
 
-def test_theorem_2b_no_action_keeps_an_advantage() -> None:
+def test_theorem_2b_by_hand() -> None:
     """The clock's budget: what an advantage of at least e takes from exp(-theta) per unit of tau
     cannot exceed what was there.
     """
@@ -195,7 +195,7 @@ def test_theorem_2b_no_action_keeps_an_advantage() -> None:
         assert (spent < start).all()
 
 
-def test_theorem_2c_finite_weights_keep_a_gap() -> None:
+def test_theorem_2c_by_hand() -> None:
     """One state, rewards 1 and r2: by hand, the odds move by a factor that a finite W bounds."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -258,7 +258,7 @@ def test_the_examples_under_c5() -> None:
 
 
 @pytest.mark.parametrize("h", [1, 2, 3])
-def test_dithering_needs_epsilon_of_order_t_to_the_minus_1_over_h(h: int) -> None:
+def test_dithering_by_hand(h: int) -> None:
     """A state h lucky steps away is visited with probability epsilon^h: its weights diverge with
     epsilon = t^(-1/h) (as log t) and converge with anything faster.
     """
