@@ -12,7 +12,7 @@ from jekyllhyde.mdp.chain import chain
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
 from mdps import dense_model
-from theory_by_hand import stays_put
+from theory_by_hand import bandits, stays_put
 
 
 def test_flow_by_hand() -> None:
@@ -92,3 +92,14 @@ def test_undiscounted_weights_need_episodes_that_end(ends: bool) -> None:
     mdp = FiniteMDP(P, [[1.0, 0.5], [0.0, 0.0]], gamma=0.9, terminal=[1])
     growth = theory.weight_growth(plan(mdp, density="undiscounted", updates=4))
     assert growth.diverges[0] == (1 if ends else 0)
+
+
+def test_the_return_needs_the_states_that_can_be_reached() -> None:
+    """What p0 does not lead to may stay wrong, and does not matter to the return."""
+    run = plan(bandits(2), density="pg", eta=5.0, updates=2000)
+    found = theory.limit(run)
+    assert (found.kind, found.J_optimal, found.short_of.tolist()) == ("short", True, [0, 1, 0])
+    assert run.J[-1] > 0.999
+    stuck = plan(chain(8), parametrization="direct", density="pg", updates=4000)
+    assert not theory.limit(stuck).J_optimal
+    assert theory.limit(plan(chain(5), density="pg", updates=5)).J_optimal

@@ -210,6 +210,9 @@ def test_verdicts_on_random_runs() -> None:
             assert agrees(said["C4-s"], known.linear), where
             assert agrees(said["C5"], known.linear[on_support]), where
             assert agrees(said["q_inf = q_star"], np.array([known.optimal])), where
+            reachable = reached(run.mdp.p0 > 0, P.max(axis=1) > 0)
+            if theory.limit(run).J_optimal:
+                assert not (known.diverges[reachable] == 0).any(), where
             if run.eta.constant:  # then the average of d_t(s) has the limit of W(s)/T
                 assert said["C7"] != "holds" or not (known.linear == 0).any(), where
                 assert said["C7"] != "fails" or not (known.linear == 1).all(), where

@@ -40,6 +40,7 @@ from jekyllhyde.theory.reach import (
     require_every_time,
     require_run,
     some_records,
+    support,
 )
 from jekyllhyde.theory.weights import is_plain, is_settled, weight_growth
 
@@ -49,10 +50,13 @@ class Limit:
     """Where q_t goes. kind : "optimal" (q_star), "short" (below v_star for ever in `short_of` [S])
         or "open".
 
+    J_optimal : whether the return is certain to tend to the optimum, for which the states that p0
+        leads to are enough.
     gap : v_star - v of the last policy [S]: what is left to gain, at most.
     """
 
     kind: Literal["optimal", "short", "open"]
+    J_optimal: bool
     gap: Floats = field(repr=False)
     short_of: Mask = field(repr=False)
 
@@ -66,14 +70,17 @@ def limit(run: PlanRun) -> Limit:
     optimum, growth = run.mdp.optimal(), weight_growth(run)
     gap = optimum.v - run.mdp.evaluate(run.pi).v
     short, alive = np.zeros(len(gap), dtype=bool), np.isfinite(run.theta)
-    reaches = bool((growth.diverges == 1)[growth.decides].all() and alive[growth.decides].all())
+    lively = (growth.diverges == 1) & alive.all(axis=1)
+    reaches = bool(lively[growth.decides].all())
+    J_optimal = bool(lively[growth.decides & support(run.mdp, run.mdp.gamma, alive)].all())
     if is_settled(run):
         short = gap > ROUNDING * float(abs(optimum.v).max())
-        reaches = not short.any()
+        reaches, J_optimal = not short.any(), not short[run.mdp.p0 > 0].any()
     elif run.settings["parametrization"] == "softmax":
         unlearns = (alive & ~optimal_actions(optimum)).any(axis=1)
         short = growth.decides & (growth.diverges == -1) & unlearns
-    return Limit("short" if short.any() else "optimal" if reaches else "open", gap, short)
+    kind: Literal["optimal", "short", "open"] = "optimal" if reaches else "open"
+    return Limit("short" if short.any() else kind, J_optimal, gap, short)
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,8 @@ def _limit(run: PlanRun) -> Check:
     verdicts: dict[str, Verdict] = {"optimal": "holds", "short": "fails", "open": "open"}
     sentences = {
         "optimal": f"by Theorem 2; the gap is now {gap:.2g}",
-        "short": f"v_t(s) stays below v_star(s) in {_states(short)}; the gap is now {gap:.2g}",
+        "short": f"v_t(s) stays below v_star(s) in {_states(short)}"
+        + ("; J tends to J_star all the same" if goes.J_optimal else f"; the gap is now {gap:.2g}"),
         "open": f"C4 is not decided everywhere; the gap is now {gap:.2g}",
     }
     return Check(
