@@ -1,61 +1,22 @@
-"""Draw the pictures of the theory page into docs/_static/theory-*.png: `python
-docs/figures/theory.py`.
+"""Draw the pictures of the theory page that are about bounds: `python docs/figures/theory.py
+[NAME ...]`; `theory_weights.py` draws the others.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from theory_style import BLACK, BLUE, GREEN, ORANGE, RED, draw_all, log_times
 
 from jekyllhyde import theory
 from jekyllhyde.mdp.chain import chain
-from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.evaluation import Evaluation
+from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.planning.plan import plan
-
-FOLDER = Path(__file__).resolve().parent.parent / "_static"
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
-STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "lines.linewidth": 1.5,
-    "figure.constrained_layout.use": True,
-}
-DENSITIES: list[tuple[str, dict[str, Any], str]] = [
-    ("pg", {"density": "pg"}, BLACK),
-    ("undiscounted", {"density": "undiscounted"}, ORANGE),
-    ("uniform", {"density": "uniform"}, GREEN),
-    ("o = 0.5", {"density": "mixture", "o": 0.5}, BLUE),
-    ("o = 10/√t", {"density": "mixture", "o": "10/sqrt(t)"}, SKY),
-    ("o = 10/t", {"density": "mixture", "o": "10/t"}, PURPLE),
-]
-
-
-def log_times(last: int, count: int = 150) -> list[int]:
-    return [int(t) for t in np.unique(np.geomspace(1, last, count).astype(int))]
 
 
 def model() -> Figure:
@@ -86,50 +47,18 @@ def model() -> Figure:
         )
         for s in np.flatnonzero(ties):
             right.annotate(
-                "every action optimal  ",
-                (s, 0.01),
-                ha="right",
-                va="center",
-                color=colour,
-                fontsize=8,
+                "", (s, 0.17), (s, 0.15), arrowprops={"arrowstyle": "->", "color": colour}
             )
-            right.plot(s, 0.01, "o", color=colour, fillstyle="none")
+            right.text(
+                s - 0.3, 0.16, "∞: every action optimal", ha="right", color=colour, fontsize=8
+            )
     right.set(
         xlabel="state of the chain",
         ylabel="action gap δ(s)",
         title="A8 on the chain of 10",
-        ylim=(0, 0.15),
+        ylim=(0, 0.17),
     )
-    right.legend(title="convention", loc="upper left")
-    return figure
-
-
-def weights() -> Figure:
-    """C4, C5 and C7: the weights of the state that gets least, and the least density."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.9), sharex=True)
-    for label, settings, colour in DENSITIES:
-        run = plan(
-            chain(10),
-            eta=10.0,
-            updates=20_000,
-            record=["d"],
-            record_at=log_times(20_000),
-            **settings,
-        )
-        growth = theory.weight_growth(run)
-        least = int(np.argmin(run.weights[:-1]))
-        exponent = growth.exponent[least]
-        spent = run.records["weights"][1:, least]
-        line = ":" if label == "undiscounted" else "-"  # it lies on top of pg
-        left.loglog(run.t[1:], spent, line, color=colour, label=f"{label}: $t^{{{exponent:.2f}}}$")
-        right.loglog(run.t, run.records["d"][:, :-1].min(axis=1), line, color=colour)
-    left.set(
-        xlabel="update t",
-        ylabel="$\\sum_{t'<t}\\, \\eta\\, d_{t'}(s)$",
-        title="C4, C5: the least weights",
-    )
-    right.set(xlabel="update t", ylabel="$\\min_s\\, d_t(s)$", title="C7: the least density")
-    figure.legend(*left.get_legend_handles_labels(), loc="outside right center")
+    right.legend(title="convention", loc="lower right")
     return figure
 
 
@@ -167,16 +96,15 @@ def monotonicity() -> Figure:
 def hitting() -> Figure:
     """Theorem 3: the gap of a direct run, and the times of the proof."""
     figure, axis = plt.subplots(figsize=(5.5, 2.7))
-    for (label, settings, colour), height in zip(
-        (DENSITIES[2], DENSITIES[3]), (1.0, 0.3), strict=True
-    ):
+    for label, o, colour, height in (("uniform", 1.0, GREEN, 1.0), ("o = 0.5", 0.5, BLUE, 0.3)):
         run = plan(
             chain(10),
             parametrization="direct",
+            density="mixture",
+            o=o,
             eta=1.0,
             updates=1200,
             record=theory.RECORD,
-            **settings,
         )
         found = theory.hitting_time(run)
         assert found.t is not None
@@ -189,7 +117,7 @@ def hitting() -> Figure:
         axis.annotate(
             f" by t = {found.ceiling}", (found.ceiling, height), va="top", color=colour, fontsize=8
         )
-    axis.set(xlabel="update t", ylabel="$\\max |q_\\star - q_t|$", ylim=(1e-4, 2), xlim=(0, 1350))
+    axis.set(xlabel="update t", ylabel="$\\max |q_* - q_t|$", ylim=(1e-4, 2), xlim=(0, 1350))
     axis.plot([], [], "o", color="grey", label="$t_0$")
     axis.plot([], [], "--", color="grey", label="proof's promise")
     axis.legend(loc="center left", bbox_to_anchor=(0, 0.35))
@@ -218,10 +146,10 @@ def softmax() -> Figure:
     axes[0].plot([], [], "--", color="grey", label="bound")
     axes[0].set(
         xlabel="update t",
-        ylabel="$v_\\star(s) - v_t(s)$",
+        ylabel="$v_*(s) - v_t(s)$",
         title=f"values, from $t_0$ = {rate.t0} on",
     )
-    axes[1].set(xlabel="update t", ylabel="$1 - \\pi_t(a_\\star|s)$", title="policy")
+    axes[1].set(xlabel="update t", ylabel="$1 - \\pi_t(a_*|s)$", title="policy")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
     return figure
 
@@ -229,58 +157,65 @@ def softmax() -> Figure:
 def printed() -> Figure:
     """Theorem 4 as printed, on a state outside the support of the optimal density."""
     P = np.zeros((3, 2, 3))
-    P[:2, :, 2] = 1.0
-    mdp = FiniteMDP(P, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]), gamma=0.5, terminal=[2])
+    P[0, 0, 2] = P[0, 1, 1] = 1.0
+    P[1, :, 2] = 1.0
+    mdp = FiniteMDP(P, [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]], gamma=0.5, terminal=[2])
     run = plan(
         mdp,
-        density="mixture",
-        o="1/t",
-        eta=1.0,
+        density="pg",
+        convention="paper",
         updates=10**6,
         record=theory.RECORD,
         record_at=log_times(10**6),
     )
     rate = theory.softmax_rate(run)
-    figure, axis = plt.subplots(figsize=(5, 3))
-    axis.loglog(rate.t, rate.printed, "--", color=BLACK, label="bound as printed, for both")
-    for s, colour, name in (
-        (0, BLUE, "state 0, where episodes start"),
-        (1, RED, "state 1, never visited"),
-    ):
-        axis.loglog(rate.t, rate.gap[:, s], color=colour, label=name)
-    axis.loglog(rate.t, rate.bound[:, 1], "--", color=RED, label="bound as proved, state 1")
-    axis.set(xlabel="update t", ylabel="$v_\\star(s) - v_t(s)$")
-    axis.legend()
+    figure, axis = plt.subplots(figsize=(6.4, 2.9))
+    axis.loglog(rate.t, rate.gap[:, 0], color=BLUE, label="$s_0$, where episodes start")
+    axis.loglog(rate.t, rate.gap[:, 1], color=RED, label="$s_1$, reached by leaving")
+    axis.loglog(rate.t, rate.printed, "--", color=BLACK, label="bound as printed")
+    axis.loglog(rate.t, rate.bound[:, 1], "--", color=RED, label="bound as proved, $s_1$")
+    axis.set(
+        xlabel="update t",
+        ylabel="$v_*(s) - v_t(s)$",
+        title=f"at t = $10^6$ the gap of $s_1$ is {rate.gap[-1, 1] / rate.printed[-1]:,.0f} times "
+        "the printed bound",
+    )
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
     return figure
 
 
+def gradient_density(t: int, mdp: FiniteMDP, pi: Floats, evaluation: Evaluation) -> Floats:
+    return evaluation.density(mdp.gamma)
+
+
 def every_t() -> Figure:
-    """The bound under A2."""
-    figure, axes = plt.subplots(1, 2, figsize=(7, 2.7))
+    """Theorems 7, 6 and 4 on the same MDP, with the step sizes that they ask for."""
+    figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.9), sharey=True)
     rng = np.random.default_rng(1)
     P, r = rng.dirichlet(np.ones(4), size=(4, 2)), rng.random((4, 2))
-    for axis, gamma in zip(axes, (0.0, 0.5), strict=True):
-        mdp = FiniteMDP(P, r, p0=np.full(4, 0.25), gamma=gamma)
-        step = theory.nonasymptotic_step(mdp, 0.25)
-        run = plan(
-            mdp,
-            density="uniform",
-            eta=step,
-            updates=10**5,
-            record=theory.RECORD,
-            record_at=log_times(10**5),
-        )
-        found = theory.nonasymptotic(run)
-        axis.loglog(found.t, found.gap, color=BLUE, label="measured")
-        axis.loglog(found.t, found.derived, "--", color=RED, label="bound, as derived")
-        if gamma > 0:
-            axis.loglog(found.t, found.printed, ":", color=BLACK, label="bound, as printed")
-        axis.set(
-            xlabel="update t",
-            title=f"γ = {gamma:g}, η = {step:.3g}: corollary's $t_0$ = {found.t0:.2g}",
-        )
-    axes[0].set_ylabel("$\\max_s\\, v_\\star(s) - v_t(s)$")
-    axes[1].legend(loc="upper right")
+    mdp = FiniteMDP(P, r, p0=np.full(4, 0.25), gamma=0.5)
+    step = theory.nonasymptotic_step(mdp, 0.25)
+    run = plan(mdp, density="uniform", eta=step, updates=10**5, record=theory.RECORD)
+    seven, four = theory.nonasymptotic(run), theory.softmax_rate(run)
+    shown = np.array(log_times(10**5)[1:]) - 1
+    left, right = axes
+    left.loglog(seven.t[shown], seven.gap[shown], color=BLUE, label="measured")
+    left.loglog(seven.t[shown], seven.printed[shown], ":", color=BLACK, label="Theorem 7, printed")
+    left.loglog(seven.t[shown], seven.derived[shown], "--", color=RED, label="Theorem 7, derived")
+    left.loglog(four.t, four.bound.max(axis=1), "-.", color=GREEN, label="Theorem 4, proved")
+    left.set(xlabel="update t", title=f"uniform density, η = {step:.3g}")
+    rate = theory.learning_rate("softmax", 0.5, 2)
+    run = plan(mdp, density=gradient_density, eta=rate, updates=10_000, record=theory.RECORD)
+    six, four = theory.gradient_bound(run), theory.softmax_rate(run)
+    right.loglog(six.t, six.gap, color=BLUE)
+    right.loglog(six.t, six.bound, "--", color=ORANGE, label="Theorem 6")
+    right.loglog(four.t, four.bound.max(axis=1), "-.", color=GREEN)
+    right.set(xlabel="update t", title=f"policy gradient, C3's η = {rate:.3g}")
+    left.set_ylabel("$\\max_s\\, v_*(s) - v_t(s)$")
+    handles, labels = (
+        a + b for a, b in zip(*(x.get_legend_handles_labels() for x in axes), strict=True)
+    )
+    figure.legend(handles, labels, loc="outside right center")
     return figure
 
 
@@ -319,25 +254,27 @@ def projection() -> Figure:
 
 def counterexample() -> Figure:
     """C4 is necessary: a gap that stays."""
-    figure, axes = plt.subplots(1, 2, figsize=(7, 2.7))
-    direct, soft = theory.counterexample("direct"), theory.counterexample("softmax", eta="0.5/t^2")
-    t = np.arange(1, len(direct.gap) + 1)
-    for axis, found, name in zip(
-        axes, (direct, soft), ("direct, adversarial $r_2$", "softmax, $r_2$ = 0.5"), strict=True
-    ):
+    figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.7))
+    examples = (
+        ("direct", None, "1/t^2", "direct, adversarial $r_2$"),
+        ("softmax", 0.5, "0.5/t^2", "softmax, $r_2$ = 0.5"),
+        ("softmax", 0.5, "6/t^2", "softmax, $r_2$ = 0.5"),
+    )
+    for axis, (parametrization, r2, eta, name) in zip(axes, examples, strict=True):
+        found = theory.counterexample(parametrization, eta=eta, r2=r2)
+        t = np.arange(1, len(found.gap) + 1)
         axis.semilogx(t, found.gap, color=BLUE, label="measured")
         axis.axhline(found.proved, linestyle="--", color=RED, label="lower bound, proved")
-        axis.set(xlabel="t + 1", title=f"{name}, m = {found.m:.2f}")
-    axes[1].axhline(soft.printed, linestyle=":", color=BLACK, label="lower bound, as printed")
-    axes[0].set(ylabel="$v_\\star - v_t$", ylim=(0, 0.2))
-    axes[1].set_ylim(0, 0.4)
+        if parametrization == "softmax":
+            axis.axhline(found.printed, linestyle=":", color=BLACK, label="as printed")
+        axis.set(xlabel="t + 1", title=f"{name}, m = {found.m:.2f}", ylim=(0, None))
+    axes[0].set(ylabel="$v_* - v_t$")
     axes[1].legend(loc="lower left")
     return figure
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
     "model": model,
-    "weights": weights,
     "monotonicity": monotonicity,
     "hitting": hitting,
     "softmax": softmax,
@@ -348,20 +285,5 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }
 
 
-def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    with plt.rc_context(STYLE):
-        for name, draw in FIGURES.items():
-            figure = draw()
-            for axis in figure.axes:
-                _grid(axis)
-            figure.savefig(FOLDER / f"theory-{name}.png", dpi=160)
-            plt.close(figure)
-
-
-def _grid(axis: Axes) -> None:
-    axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
-
-
 if __name__ == "__main__":
-    main()
+    draw_all(FIGURES, sys.argv[1:])

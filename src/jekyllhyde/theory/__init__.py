@@ -4,48 +4,62 @@ run = plan(mdp, ..., record=theory.RECORD)
 print(theory.table(theory.check(run)))
 """
 
-from jekyllhyde.theory.conditions import (
-    DensityRange,
-    Growth,
-    Uniqueness,
-    density_range,
-    learning_rate,
-    least_start,
-    uniqueness,
-    weight_growth,
-)
+from jekyllhyde.theory.conditions import Uniqueness, learning_rate, least_start, uniqueness
 from jekyllhyde.theory.counterexample import Counterexample, counterexample, one_state
-from jekyllhyde.theory.nonasymptotic import NonAsymptotic, nonasymptotic, nonasymptotic_step
+from jekyllhyde.theory.nonasymptotic import (
+    Conditioning,
+    GradientBound,
+    NonAsymptotic,
+    conditioning,
+    gradient_bound,
+    nonasymptotic,
+    nonasymptotic_step,
+)
+from jekyllhyde.theory.optimality import Ceiling, Flow, Limit, ceiling, flow, limit
 from jekyllhyde.theory.run_checks import RECORD, Check, check, table
+from jekyllhyde.theory.softmax_rate import SoftmaxRate, softmax_rate
 from jekyllhyde.theory.theorems import (
     HittingTime,
+    Improvement,
     Monotonicity,
     ProjectionLemma,
-    SoftmaxRate,
     hitting_time,
+    improvement,
     monotonicity,
     projection_lemma,
-    softmax_rate,
 )
+from jekyllhyde.theory.weights import DensityRange, Growth, density_range, weight_growth
 
 __all__ = [
     "RECORD",
+    "Ceiling",
     "Check",
+    "Conditioning",
     "Counterexample",
     "DensityRange",
+    "Flow",
+    "GradientBound",
     "Growth",
     "HittingTime",
+    "Improvement",
+    "Limit",
     "Monotonicity",
     "NonAsymptotic",
     "ProjectionLemma",
     "SoftmaxRate",
     "Uniqueness",
+    "ceiling",
     "check",
+    "conditioning",
     "counterexample",
     "density_range",
+    "flow",
+    "gradient_bound",
     "hitting_time",
+    "improvement",
     "learning_rate",
     "least_start",
+    "limit",
     "monotonicity",
     "nonasymptotic",
     "nonasymptotic_step",
