@@ -2,7 +2,7 @@
 
     for t = 0, 1, ...:   v_t, q_t, J_t  <- exact evaluation of pi_t
                          d_t            <- pg, undiscounted, uniform, mixture, or the user's
-                         theta_{t+1}    <- theta_t + eta_t U(theta_t, d_t), projected        (Eq. 2)
+                         theta_{t+1}    <- theta_t + eta_t U(theta_t, d_t), projected        (Eq. 3)
 
 `reference_loop` is that, for any size and any density. On small MDPs with a built-in density,
 `compiled_updates` runs the same three phases in machine code; a test holds the two together.

@@ -1,4 +1,4 @@
-"""The policy update U(theta, d) of Eq. (2), by type: what theta is, and how it moves.
+"""The policy update U(theta, d) of Eq. (3), by type: what theta is, and how it moves.
 
     direct    pi = theta       theta(s,.) <- projection of theta(s,.) + eta d(s) q(s,.)
     softmax   pi ~ exp(theta)  theta(s,a) <- theta(s,a) + eta d(s) pi(a|s) (q(s,a) - v(s) + h(s,a))

@@ -2,7 +2,7 @@
 
 The actor is the policy update in a visited state:
 
-    expected (Eq. 4)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
+    expected (Eq. 7)   theta(s,.) <- theta(s,.) + step sum_a q(s,a) grad pi(a|s)
     sampled (Alg. 2)   theta(s,.) <- theta(s,.) + step y grad pi(a|s), y a target of the one taken
 
 `step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is
