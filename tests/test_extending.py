@@ -169,6 +169,7 @@ def learn_on_a_cliff(**given: Any) -> Numbers:
 
 TRAIN = ("--trajectories", "40", "--runs", "2")
 CHAIN = ("train", "chain", "--n-states", "5", "--beta", "0.5", "--agent", "tabular-jekyll-hyde")
+PUBLISHED = ("--convention", "published")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_a_tabular_choice(
     file = shell.folder / "mine.py"
     file.write_text(text)
     own = f"{file}:{name}"
-    given: Any = {setting: own, "epsilon": 0.5}
+    given: Any = {setting: own, "epsilon": 0.5, "convention": "published"}
     settings = {"agent": "tabular-jekyll-hyde", "trajectories": 40, setting: f"mine.py:{name}"}
     chain = {"name": "chain", "n_states": 5, "beta": 0.5}
     check_everywhere(
@@ -194,7 +195,7 @@ def test_a_tabular_choice(
             "an environment": lambda: learn_on_a_cliff(**given),
             "TOML": lambda: shell.sweep("learn", chain, {**settings, "epsilon": 0.5}, 2),
             "the command line": lambda: rows(
-                shell.jh(*CHAIN, f"--{setting}", own, "--epsilon", "0.5", *TRAIN)
+                shell.jh(*CHAIN, *PUBLISHED, f"--{setting}", own, "--epsilon", "0.5", *TRAIN)
             ),
         },
         lambda: file.write_text(text.replace(old, new)),
@@ -205,14 +206,22 @@ def test_a_choice_may_have_settings_and_be_a_record(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(BONUS)
     numbers = [
-        learn_with(jh.TabularJekyllHyde(bonus=f"{file}:Inverse{settings}", epsilon=0.5))
+        learn_with(
+            jh.TabularJekyllHyde(
+                convention="published", bonus=f"{file}:Inverse{settings}", epsilon=0.5
+            )
+        )
         for settings in ("", "(scale=1.0)", "(scale=3.0)")
     ]
     assert numbers[0] == numbers[1]
     assert numbers[0] != numbers[2]
-    settings: Any = jh.TabularJekyllHyde(bonus=f"{file}:Inverse(scale=3.0)").settings
+    settings: Any = jh.TabularJekyllHyde(
+        convention="published", bonus=f"{file}:Inverse(scale=3.0)"
+    ).settings
     record = settings.explorer().bonus
-    assert numbers[2] == learn_with(jh.TabularJekyllHyde(bonus=record, epsilon=0.5))
+    assert numbers[2] == learn_with(
+        jh.TabularJekyllHyde(convention="published", bonus=record, epsilon=0.5)
+    )
 
 
 def test_an_actor_rule_in_planning(shell: Shell) -> None:

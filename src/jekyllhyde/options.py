@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -77,8 +78,11 @@ def _field_texts(owner: Any) -> dict[str, str]:
     for node, following in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             value = getattr(following, "value", None) if isinstance(following, ast.Expr) else None
-            above = lines[node.lineno - 1].strip()
+            above = takewhile(
+                lambda line: line.startswith("# "),
+                map(str.strip, reversed(lines[: node.lineno])),
+            )
             beside = lines[node.end_lineno or 0].partition("  # ")[2]
-            comment = beside or above.removeprefix("# ") * above.startswith("# ")
+            comment = beside or " ".join(line[2:] for line in reversed(list(above)))
             texts[node.target.id] = str(value.value if isinstance(value, ast.Constant) else comment)
     return {name: text for name, text in texts.items() if text}

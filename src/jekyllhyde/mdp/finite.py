@@ -158,9 +158,13 @@ class FiniteMDP:
 
     def check_policy(self, pi: ArrayLike) -> Floats:
         """`pi` as a float array [S, A] whose rows are distributions; uniform at terminal states,
-        which do not act.
+        which do not act. Terminal states at the end may be left out, as the one that
+        `from_gymnasium` adds.
         """
         array, shape = as_floats(pi, "pi").copy(), (self.n_states, self.n_actions)
+        if array.ndim == 2 and self.is_terminal[len(array) :].all():
+            missing = max(self.n_states - len(array), 0)
+            array = np.pad(array, ((0, missing), (0, 0)), constant_values=1.0 / self.n_actions)
         require(
             array.shape == shape,
             f"pi has shape {array.shape}; this MDP takes {shape}, states by actions",

@@ -60,7 +60,7 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     reason, finite = PAUSED, True
     for _ in range(budget):
         if k == 0:
-            begin(explorer, run, row)
+            begin(leader, run, row)
         pair, e = act(world, run, explorer, row, control)  # 5
         t += 1
         tables.n[pair] += 1

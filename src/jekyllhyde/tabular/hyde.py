@@ -45,6 +45,9 @@ class JekyllAndHyde(NamedTuple):
     epsilon: Rate
     o: Rate
 
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
+
     def off_policiness(self, t: int) -> float:
         return rate_at(self.o, t)
 
@@ -62,6 +65,9 @@ class Curiosity(NamedTuple):
 
     q0: float
     o: Rate
+
+    def begin(self, run: Run, row: Place) -> None:
+        meet_start(run, row)
 
     def off_policiness(self, t: int) -> float:
         return rate_at(self.o, t)
@@ -95,9 +101,6 @@ class OptimisticQ(NamedTuple):
     clip: float
     bonus: Any
 
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
-
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
@@ -116,9 +119,6 @@ class OptimisticQ(NamedTuple):
 class Uniform(NamedTuple):
     """Uniform actions; nothing is learned."""
 
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
-
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)
 
@@ -132,14 +132,14 @@ class Uniform(NamedTuple):
 class Nobody(NamedTuple):
     """Nobody in Hyde's place (Algorithm 2): neither leads nor explores."""
 
+    def begin(self, run: Run, row: Place) -> None:
+        """Nothing."""
+
     def off_policiness(self, t: int) -> float:
         return 0.0
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
         return 0.0, 0
-
-    def begin(self, run: Run, row: Place) -> None:
-        """Nothing."""
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return row
@@ -170,9 +170,6 @@ class Optimistic(NamedTuple):
     def q0(self) -> float:
         """His value of what was never tried."""
         return 1.0 / (1.0 - self.gamma)
-
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)
@@ -209,9 +206,6 @@ class ModelBased(NamedTuple):
     def q0(self) -> float:
         """His value of what was never tried."""
         return 1.0 / (1.0 - self.gamma)
-
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
 
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return greedy_action(tables.q_hyde, row, tables.width, u)

@@ -103,6 +103,8 @@ def _chosen(settings: Settings) -> tuple[LearnSettings, AgentRecord, Any]:
     )
     for name, value in options.items():
         check_type(value, name, hints[name])
+    if "convention" in hints:  # experiments are the paper's, unless they say otherwise
+        options = {"convention": "published", **options}
     return chosen, record, record.cls(**references.resolved(options))
 
 
