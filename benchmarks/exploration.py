@@ -1,9 +1,10 @@
-"""The tabular agents on the yardsticks of exploration: how long until Jekyll is at 0.99 of the optimum.
+"""The tabular agents on the yardsticks of exploration: how long until Jekyll is at the optimum.
 
-    python benchmarks/exploration.py [--runs 100] [--agents recommended model_free ...] [names of yardsticks]
+    python benchmarks/exploration.py [--runs 100] [--agents recommended ...] [-- yardsticks]
 
-No setting differs between tasks. Seeds begin at 1,000: the default was settled on others. Each row is kept in
-results/exploration.json as soon as it is there, and results/exploration.md is the table of all.
+At the optimum means a normalized return above 0.99. No setting differs between tasks. Seeds begin
+at 1,000: the default was settled on others. Each row is kept in results/exploration.json as soon as
+it is there, and results/exploration.md is the table of all.
 """
 
 import argparse
@@ -19,7 +20,12 @@ from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 RESULTS = Path(__file__).parent / "results"
 SEED, TARGET = 1000, 0.99
-MODEL_FREE = {"hyde": "optimistic", "critic": "expected_sarsa", "eta_c": "visits", "replay": "backward"}
+MODEL_FREE = {
+    "hyde": "optimistic",
+    "critic": "expected_sarsa",
+    "eta_c": "visits",
+    "replay": "backward",
+}
 AGENTS: dict[str, dict[str, Any]] = {
     "recommended": {},
     "model_free": MODEL_FREE,
@@ -50,7 +56,15 @@ def limit(name: str, agent: str) -> int:
 def measure(name: str, agent: str, runs: int) -> dict[str, Any]:
     yardstick, start = YARDSTICKS[name], time.perf_counter()
     mdps = [yardstick.make(SEED + run) for run in range(runs)]
-    is_one = all(mdp is mdps[0] or (mdp.name == mdps[0].name and (mdp.r == mdps[0].r).all() and (mdp.P != mdps[0].P).nnz == 0) for mdp in mdps[1:])
+    is_one = all(
+        mdp is mdps[0]
+        or (
+            mdp.name == mdps[0].name
+            and (mdp.r == mdps[0].r).all()
+            and (mdp.P != mdps[0].P).nnz == 0
+        )
+        for mdp in mdps[1:]
+    )
     out = jh.learn(
         mdps[0] if is_one else mdps,
         jh.TabularJekyllHyde(**AGENTS[agent]),
@@ -83,12 +97,17 @@ def table(rows: list[dict[str, Any]]) -> str:
         return f"{x:,.0f}" if np.isfinite(x) else "never"
 
     lines = [
-        "| task | agent | runs at 0.99 | trajectories: median | 95 % | at most | steps: median | 95 % |",
+        "| task | agent | at 0.99 | trajectories: median | 95 % | at most | steps: median | 95 % |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         (t, t95), (s, s95) = row["trajectories"], row["steps"]
-        cells = (row["task"], row["agent"], f"{row['reached']} of {row['runs']}", *map(number, (t, t95, row["limit"], s, s95)))
+        cells = (
+            row["task"],
+            row["agent"],
+            f"{row['reached']} of {row['runs']}",
+            *map(number, (t, t95, row["limit"], s, s95)),
+        )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -166,6 +166,7 @@ def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None
 
 INTERRUPTED = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 from llvmlite.binding.executionengine import ExecutionEngine
 
 set_object_cache = ExecutionEngine.set_object_cache

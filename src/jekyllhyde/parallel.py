@@ -70,14 +70,14 @@ def run_all(
     for worker in workers:
         worker.start()
     try:
-        return [future.result() for future in futures]
-    except Exception:
-        over.set()
-        for worker in workers:
-            worker.join()
-        raise
+        error = next(filter(None, (future.exception() for future in futures)), None)
     finally:
         over.set()
+    for worker in workers:  # an interrupt waits for nobody, an error and the end for all at work
+        worker.join()
+    if error is not None:
+        raise error
+    return [future.result() for future in futures]
 
 
 def interruptible(
