@@ -1,19 +1,22 @@
 """Dr Jekyll and Mr Hyde with networks (Algorithm 4 of the paper).
 
 Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q~ on a novelty bonus
-(RND in the paper). The algorithm, with the function that has each line:
+(RND in the paper). The numbers on the right are the lines of the listing:
 
-    at the start of an episode, Hyde takes control with probability epsilon_t      update
-    the personality in control acts, for the whole episode                         act
-    its transition goes to the replay, and to Hyde's own where he acted            update
-    a batch B: K transitions of the replay and K of Hyde's                         update
-    Hyde      q~(s,a)  <-  bonus + gamma q~_target(s', argmax q~(s', .))           Hyde.learn
-    bonus     learns B (RND: its predictor moves towards its target)               Hyde.learn
-    critic    q(s,a)   <-  r + gamma sum_a' pi(a'|s') q(s',a')                     expected_sarsa
-    actor     the expected update in each state of B, over all actions             learn_actor
+    1-5     networks, empty buffers, Jekyll leads the first episode               init
+    7       the personality in control acts, for the whole episode                act
+    8, 9    its transition goes to F, and to Hyde's buffer where he acted         update
+    10      at the end of an episode, Hyde leads the next with epsilon_t          update
+    11-14   the batch: F, the last K transitions, and K of Hyde's                 update
+    15, 16  Hyde    q~(s,a) <- bonus + gamma q~_target(s', argmax q~(s', .))      Hyde.learn
+    17      critic  q(s,a)  <- r + gamma sum_a' pi(a'|s') q(s',a')                expected_sarsa
+    18      actor   the expected update in each state, over all actions           learn_actor
+    19      bonus   learns the batch (RND: its predictor moves to its target)     Hyde.learn
 
-The actor's update is a rule of `actor_rules`; the paper's is `paper`, and others can unlearn. The
-one who explores is a record too: `Hyde` is the paper's.
+config="paper" is the listing; with `published` and `recommended` the K transitions of line 11 are
+drawn from all that were seen. There is no o_t: a batch is half Hyde's, and F holds his too. Line 19
+comes before 17, which does not read it. The actor's update is a rule of `actor_rules`; the paper's
+is `paper`, and others can unlearn. The one who explores is a record too: `Hyde` is the paper's.
 """
 
 from abc import abstractmethod
@@ -89,13 +92,13 @@ class Hyde(Explorer):
         return noisy_greedy(state.q.online.network(x), config.hyde_noise)
 
     def learn(self, state: HydeState, config: "Config", samples: Samples) -> HydeState:
-        reward, bonus = config.bonus.of(state.bonus, samples)
+        reward, bonus = config.bonus.of(state.bonus, samples)  # 15
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
         return HydeState(
-            q=state.q.learn_double_dqn(
+            q=state.q.learn_double_dqn(  # 16
                 samples, reward, discount, config.eta_hyde, config.tau_hyde, config
             ),
-            bonus=config.bonus.learn(bonus, samples),
+            bonus=config.bonus.learn(bonus, samples),  # 19
         )
 
 
@@ -165,7 +168,7 @@ class Networks(ActorCritic):
 
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
-    """An agent before its first step."""
+    """An agent before its first step: lines 1 to 5."""
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config.trained_embedding)
     return State(
@@ -182,7 +185,9 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
 
 
 def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """An action of the personality in control; uniform during the warm-up."""
+    """An action of the personality in control, uniform during the warm-up, and the next random
+    key: line 7.
+    """
     x = encode(state.networks.features, observation)
     logits = jnp.where(
         state.hyde_acts,
@@ -200,12 +205,13 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
     t = state.t + 1
-    # until there is a batch of Hyde's, the warm-up fills his replay too
+    # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
-    everyone = state.everyone.add(transition)
-    hyde = state.hyde.add(transition, state.hyde_acts | warming)
-    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)
-    batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, hyde.sample(hyde_draws))
+    everyone = state.everyone.add(transition)  # 9
+    hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
+    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)  # 11
+    own = hyde.sample(hyde_draws)  # 12-14
+    batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     return State(
         networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
@@ -214,21 +220,22 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         key=key,
         t=t,
         episodes=state.episodes + ended,
+        # 10
         hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
     )
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
-    """One update of all networks, in Algorithm 4's order."""
-    explorer = config.explorer.learn(networks.explorer, config, samples)
-    critics, q = learn_critics(
+    """One update of all networks: lines 15 to 19."""
+    explorer = config.explorer.learn(networks.explorer, config, samples)  # 15, 16, 19
+    critics, q = learn_critics(  # 17
         networks.critics, samples, expected_sarsa(networks, config, samples), config
     )
     if config.fresh_critic:
         q = smallest([critic.online.network(samples.x) for critic in critics])
     return replace(
         networks,
-        actor=learn_actor(networks.actor, config, samples, q),
+        actor=learn_actor(networks.actor, config, samples, q),  # 18
         critics=critics,
         explorer=explorer,
     )

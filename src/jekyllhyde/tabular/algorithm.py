@@ -1,18 +1,24 @@
 """Algorithm 3 (Dr Jekyll and Mr Hyde), and Algorithm 2 (on-policy), the same loop without Hyde.
 
-The numbers on the right are the lines of Algorithm 3. What can be chosen is a record whose type
-selects the code:
+The numbers on the right of `advance` are the lines of Algorithm 3 | of Algorithm 2. Each is one
+call, and the type of its first argument selects the code. The records below are the paper's
+listings, those of convention="paper"; other conventions, `recommended` (the default of J&H) first
+of all, choose others (`conventions`).
 
-    leader     who acts, and whose transitions are learned from       (`hyde`)
-    actor      the update of Jekyll's policy in a visited state       (`jekyll`)
-    critic     Jekyll's q                                             (`jekyll`)
-    explorer   Mr Hyde: his policy, his q and his bonus               (`hyde`)
-    replay     the two buffers, or the transition under way           (`replays`)
-    model      what is learned of the world: nothing, or all counts   (`learned_model`)
-    world      a known model, or one observed transition              (`known_model`)
+    lines     call            in the file   Algorithm 3              Algorithm 2
+    1-3 | 1   initial_state   run_state     theta 0, q = q0, nothing stored, Jekyll leads
+    5 | 3     act             known_model   a known MDP, or an environment
+    6         store           replays       TwoLogs                  UnderWay
+    7         choose_leader   hyde          JekyllAndHyde            Nobody
+    9 | 4     draw            replays       TwoLogs                  UnderWay
+    10        learn_hyde      hyde          OptimisticQ with Count   Nobody
+    11 | 5    learn_critic    jekyll        TemporalDifference with ExpectedSarsa
+    12 | 6    improve         jekyll        Softmax                  Sampled
 
-Random numbers are drawn in the order of the listing, and only where there is something to choose.
-The published code learns Jekyll's critic before Hyde's, and draws the next leader after learning.
+The order within a step is that of the published code, in every convention: Jekyll's critic learns
+before Hyde's, which changes nothing, for neither reads the other; and the next leader is drawn when
+the trajectory is over, after learning. A trajectory is over in a terminal state, and where it is
+cut. Random numbers are drawn in the order of the calls, where there is something to choose.
 """
 
 import math
@@ -24,6 +30,7 @@ from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.tabular.records import Run, StepSize, step_of
 
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)  # why the loop returned
+JEKYLL, HYDE = range(2)  # who is in control
 
 
 class Algorithm(NamedTuple):
@@ -39,12 +46,15 @@ class Algorithm(NamedTuple):
     counts_log: bool
 
 
+# The calls of the loop, by the file that has their records: known_model; replays; jekyll and hyde;
+# hyde; learned_model.
 act, is_over, restart, evaluate = map(by_type, ("act", "is_over", "restart", "evaluate"))
-store, draw, prepare, learn_critic, learn_hyde, improve = map(
-    by_type, ("store", "draw", "prepare", "learn_critic", "learn_hyde", "improve")
+store, draws, draw = map(by_type, ("store", "draws", "draw"))
+prepare, learn_critic, improve, learn_hyde = map(
+    by_type, ("prepare", "learn_critic", "improve", "learn_hyde")
 )
-off_policiness, choose_leader = map(by_type, ("off_policiness", "choose_leader"))
-begin, draws, observe, settle = map(by_type, ("begin", "draws", "observe", "settle"))
+begin, off_policiness, choose_leader = map(by_type, ("begin", "off_policiness", "choose_leader"))
+observe, settle = map(by_type, ("observe", "settle"))
 
 
 @kernel
@@ -58,26 +68,27 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     factor, factor_sum = now.factor, now.factor_sum
     sizes = now.size_jekyll, now.size_hyde
     reason, finite = PAUSED, True
-    for _ in range(budget):
+    for _ in range(budget):  # 4 | 2
         if k == 0:
-            begin(leader, run, row)
-        pair, e = act(world, run, explorer, row, control)  # 5
+            begin(leader, run, row)  # Hyde's value at the start, for `curious` and `model_based`
+        pair, e = act(world, run, explorer, row, control)  # 5 | 3
         t += 1
         tables.n[pair] += 1
         sizes = store(replay, e, control, sizes)  # 6
-        observe(model, run, e)
+        observe(model, run, e)  # counted, where somebody plans in the learned model
+        # eta d of the actor: the factor, gamma^k or 1, is that of this step, also for old samples
         factor_sum += factor
         step = step_of(step_size, factor, factor_sum, trajectories, t)
         factor *= step_size.decay
         o = off_policiness(leader, t)
-        prepare(critic, world, run, t)
+        prepare(critic, world, run, t)  # the mle critic alone
         over = is_over(world, e, k + 1)
-        for i in range(draws(replay, run, batch, k + 1, over)):
-            sample = draw(replay, run, e, i, control, o, sizes)  # 9
-            finite &= learn_critic(critic, run, sample, e, log_count)  # 11
+        for i in range(draws(replay, run, batch, k + 1, over)):  # 8
+            sample = draw(replay, run, e, i, control, o, sizes)  # 9 | 4
+            finite &= learn_critic(critic, run, sample, e, log_count)  # 11 | 5
             learn_hyde(explorer, run, sample, log_count)  # 10
-            improve(actor, run, sample, step, t)  # 12
-            settle(model, run, sample.row)
+            improve(actor, run, sample, step, t)  # 12 | 6
+            settle(model, run, sample.row)  # whom a moved value concerns is drawn next
         if not finite:
             reason = DIVERGED
             break

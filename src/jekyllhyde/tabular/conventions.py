@@ -2,7 +2,8 @@
 
 `published` is as the paper's figures were made, `paper` its text, literally; `recommended` (J&H) is
 what we would take for a task that nobody knows: one setting for all, chosen on some tasks and
-reported on others (docs/exploration.md).
+reported on others (docs/exploration.md). The rows from `update` on are the on-policy agent's, whose
+`density` is pg in the text; `entropy` has no effect on a sampled update.
 
 | option        | in the text | published             | paper               | recommended     |
 | ------------- | ----------- | --------------------- | ------------------- | --------------- |
@@ -19,7 +20,7 @@ reported on others (docs/exploration.md).
 | actor         | line 12     | the parametrization's | as published        | raise_greedy    |
 | eta           | eta         | 1                     | 1                   | 1000            |
 | normalization | Appendix E  | times N / sum         | divided by the mean | none            |
-| density       | d           | pg: factor gamma^k    | undiscounted        | undiscounted    |
+| density       | d           | pg: factor gamma^k    | undiscounted, or pg | undiscounted    |
 | update        | line 6      | expected              | sampled             |                 |
 | nu_in         | line 6      | critic                | actor               |                 |
 | entropy       | lambda      | plain: -lam log pi    | centred             |                 |

@@ -111,7 +111,10 @@ class Direct(NamedTuple):
 
 @ACTORS.register
 class Sampled(NamedTuple):
-    """The update of the action taken alone, towards its one-step target (Algorithm 2)."""
+    """Algorithm 2: along the gradient of the probability of the action taken, times its target.
+
+    With softmax the gradient moves the whole row; the listing prints theta(s, a) alone.
+    """
 
     direct: bool = False
     lam: float = 0.0

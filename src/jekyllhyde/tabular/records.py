@@ -198,7 +198,8 @@ class StepSize(NamedTuple):
     """The actor's step eta d_t.
 
     decay : by which the factor d_t shrinks along a trajectory, gamma (pg) or 1 (undiscounted).
-    normalization : PUBLISHED, times trajectories / sum of factors; PAPER, divided by their mean.
+    normalization : PUBLISHED, times trajectories / sum of factors, so that the actor does not move
+    in the first trajectory; PAPER, divided by their mean.
     """
 
     eta: float

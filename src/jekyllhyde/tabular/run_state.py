@@ -7,7 +7,7 @@ import numpy as np
 
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.tabular.algorithm import Algorithm
+from jekyllhyde.tabular.algorithm import JEKYLL, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
     Count,
@@ -105,7 +105,7 @@ def initial_state(
     uniform = np.full(size, 1.0 / n_actions)
     hyde_q0 = settings.option("hyde_q0")
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
-    position.factor = 1.0
+    position.factor, position.control = 1.0, JEKYLL
     has_hyde_q = hyde_q0 is not None or settings.learns_model
     first_value = float(hyde_q0 or 0.0)
     return RunState(

@@ -208,7 +208,8 @@ class JekyllHydeSettings(TabularSettings):
         """The value of an option, the convention's where it was left at None."""
         value = super().option(name)
         if value is None and name == "hyde_q0":
-            return getattr(self.explorer(), "q0", self.q0)
+            is_curious = super().option("epsilon") == CURIOUS  # he is measured by his first value
+            return getattr(self.explorer(), "q0", 1.0 if is_curious else self.q0)
         return self.eta_c if value is None and name == "hyde_eta" else value
 
     @property
