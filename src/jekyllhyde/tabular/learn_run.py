@@ -37,7 +37,8 @@ class LearnRun:
         non-terminal states.
     q, pi : the final tables of each run, [S, A].
     failures : run -> reason, for runs that diverged.
-    target : where runs were stopped.  settings : what was asked for.
+    target, target_on : where runs were stopped, and on whose return; times are of the same return
+        unless another is asked for.  settings : what was asked for.
     """
 
     trajectories: Ints
@@ -55,18 +56,19 @@ class LearnRun:
     failures: dict[int, str]
     target: float | None
     settings: dict[str, Any]
+    target_on: str = "both"
 
     @property
     def runs(self) -> int:
         """How many runs there are."""
         return len(self.J)
 
-    def reached(self, target: float, which: str = "both") -> NDArray[np.bool_]:
+    def reached(self, target: float, which: str | None = None) -> NDArray[np.bool_]:
         """[R, E], where the normalized return is strictly above `target`.
 
-        The global one and Jekyll's ("both"), or one of them.
+        The global one and Jekyll's ("both"), or one of them; `target_on` by default.
         """
-        check_choice(which, "which", CRITERIA)
+        which = check_choice(self.target_on if which is None else which, "which", CRITERIA)
         if self.target is not None and not target <= self.target:
             raise InputError(
                 f"target is {target}; these runs were stopped at {self.target:g}, "
@@ -75,17 +77,17 @@ class LearnRun:
         above = {"global": self.J_norm > target, "jekyll": self.J_norm_jekyll > target}
         return np.asarray(above[which] if which in above else above["global"] & above["jekyll"])
 
-    def censored(self, target: float, which: str = "both") -> NDArray[np.bool_]:
+    def censored(self, target: float, which: str | None = None) -> NDArray[np.bool_]:
         """[R], the runs that never got above `target`."""
         return np.asarray(~self.reached(target, which).any(axis=1))
 
-    def time_to(self, target: float, which: str = "both") -> Ints:
+    def time_to(self, target: float, which: str | None = None) -> Ints:
         """[R], the first evaluated number of trajectories above `target`; their number if never."""
         reached = self.reached(target, which)
         first = np.where(reached.any(axis=1), reached.argmax(axis=1), -1)
         return self.trajectories[first]
 
-    def summary(self, target: float, which: str = "both") -> Interval:
+    def summary(self, target: float, which: str | None = None) -> Interval:
         """The time to `target` over the runs."""
         times = self.time_to(target, which).astype(np.float64)
         interval, censored = summarize(times, "mean"), self.censored(target, which)
