@@ -94,23 +94,36 @@ def measure(name: str, agent: str, runs: int) -> dict[str, Any]:
     }
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    def number(x: float) -> str:
-        return f"{x:,.0f}" if np.isfinite(x) else "never"
+MAIN = ("recommended", "model_free", "published")
 
+
+def number(x: float) -> str:
+    return f"{x:,.0f}" if np.isfinite(x) else "never"
+
+
+def tables(rows: list[dict[str, Any]]) -> str:
+    """A row per task and agent; then how each part of the default matters, in median steps."""
     lines = [
         "| task | agent | at 0.99 | trajectories: median | 95 % | at most | steps: median | 95 % |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for row in rows:
+    for row in sorted(rows, key=lambda row: list(YARDSTICKS).index(row["task"])):
         (t, t95), (s, s95) = row["trajectories"], row["steps"]
-        cells = (
-            row["task"],
-            row["agent"],
-            f"{row['reached']} of {row['runs']}",
-            *map(number, (t, t95, row["limit"], s, s95)),
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+        numbers = map(number, (t, t95, row["limit"], s, s95))
+        cells = (row["task"], row["agent"], f"{row['reached']} of {row['runs']}", *numbers)
+        if row["agent"] in MAIN:
+            lines.append(f"| {' | '.join(cells)} |")
+    by_name = {(row["task"], row["agent"]): row for row in rows}
+    ablated = [agent for agent in AGENTS if agent not in MAIN]
+    tasks = [task for task in YARDSTICKS if (task, ablated[0]) in by_name]
+    lines += ["", f"| instead | {' | '.join(tasks)} |", "| --- |" + " --- |" * len(tasks)]
+    for agent in ("recommended", *ablated):
+        cells = []
+        for task in tasks:
+            row = by_name.get((task, agent))
+            share = f" ({row['reached']} of {row['runs']})" if row else ""
+            cells.append(number(row["steps"][0]) + share if row else "")
+        lines.append(f"| {agent} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -128,7 +141,7 @@ def main() -> None:
             print(row, flush=True)
             rows = [old for old in rows if (old["task"], old["agent"]) != (task, agent)] + [row]
             file.write_text(json.dumps(rows, indent=1))
-            (RESULTS / "exploration.md").write_text(table(rows))
+            (RESULTS / "exploration.md").write_text(tables(rows))
 
 
 if __name__ == "__main__":
