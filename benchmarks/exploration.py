@@ -36,6 +36,7 @@ AGENTS: dict[str, dict[str, Any]] = {
     "episodic": {"hyde": "model_based(episodic=True)"},
     "uniform Hyde": {"hyde": "uniform"},
     "logs": {"replay": "logs"},
+    "raise_greedy": {"actor": "raise_greedy"},
     "policy gradient": {"actor": "softmax", "eta": 1.0},
     "expected SARSA": {"critic": "expected_sarsa"},
     "batch=4": {"batch": 4},

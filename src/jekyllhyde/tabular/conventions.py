@@ -17,7 +17,7 @@ reported on others (docs/exploration.md). The rows from `update` on are the on-p
 | successor     | tau ~ D     | model: s' from both   | stored: as it was   | stored          |
 | batch         | 1           | 1                     | 1                   | 16              |
 | critic        | line 11     | expected_sarsa        | expected_sarsa      | model_based     |
-| actor         | line 12     | the parametrization's | as published        | raise_greedy    |
+| actor         | line 12     | the parametrization's | as published        | raise_hopeful   |
 | eta           | eta         | 1                     | 1                   | 1000            |
 | normalization | Appendix E  | times N / sum         | divided by the mean | none            |
 | density       | d           | pg: factor gamma^k    | undiscounted, or pg | undiscounted    |
@@ -45,7 +45,7 @@ JEKYLL_HYDE: Presets = {
         "successor": "stored",
         "batch": 16,
         "critic": "model_based",
-        "actor": "raise_greedy",
+        "actor": "raise_hopeful",
         "eta": 1000.0,
         "normalization": "none",
         "density": "undiscounted",

@@ -33,13 +33,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde.jit import by_type, sqrt
+from jekyllhyde.jit import by_type, phase, sqrt
 from jekyllhyde.registry import Choices
 from jekyllhyde.simplex import project_row, shifted_softmax_row, softmax_row
 from jekyllhyde.tabular.algorithm import learn_critic
 from jekyllhyde.tabular.hyde import Ucb, bonus_value
 from jekyllhyde.tabular.known_model import fit_model
-from jekyllhyde.tabular.learned_model import next_mean
+from jekyllhyde.tabular.learned_model import doubt_of, next_mean
 from jekyllhyde.tabular.records import (
     Place,
     Run,
@@ -150,18 +150,44 @@ class RaiseGreedy(NamedTuple):
 
     def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
         tables, row = run.tables, sample.row
-        theta, pi, q = tables.theta, tables.pi, tables.q
-        best, scale = row, run.position[0].scale
         for i in range(row, row + tables.width):
-            if theta[i] > theta[best]:
-                best = Place(i)
-        if tables.n[best] == 0:
-            best = sample.pair
+            tables.work[i - row] = tables.q[i]
+        raise_best(run, sample, step)
+
+
+@ACTORS.register
+class RaiseHopeful(NamedTuple):
+    """As raise_greedy, with the benefit of the doubt: q plus `weight` standard errors of it.
+
+    Near ties between random outcomes are then settled by trying both. Needs a model_based critic.
+    """
+
+    weight: float = 1.0
+
+    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
+        tables, row = run.tables, sample.row
         for i in range(row, row + tables.width):
-            if tables.n[i] > 0 and q[i] > q[best] + TIE * max(abs(q[best]), scale):
-                best = Place(i)
-        theta[best] += step * (1.0 - pi[best])
-        softmax_row(theta, pi, row, tables.width)
+            tables.work[i - row] = tables.q[i] + self.weight * run.model.doubt[i]
+        raise_best(run, sample, step)
+
+
+@phase
+def raise_best(run: Run, sample: Transition, step: float) -> None:
+    """Raise the logit of the action of largest work [A] among those that were tried."""
+    tables, row = run.tables, sample.row
+    theta, pi, work = tables.theta, tables.pi, tables.work
+    best, scale = row, run.position[0].scale
+    for i in range(row, row + tables.width):
+        if theta[i] > theta[best]:
+            best = Place(i)
+    if tables.n[best] == 0:
+        best = sample.pair
+    for i in range(row, row + tables.width):
+        lead = work[best - row]
+        if tables.n[i] > 0 and work[i - row] > lead + TIE * max(abs(lead), scale):
+            best = Place(i)
+    theta[best] += step * (1.0 - pi[best])
+    softmax_row(theta, pi, row, tables.width)
 
 
 class RowRule(NamedTuple):
@@ -247,8 +273,10 @@ class ModelBasedCritic(NamedTuple):
 
     def learn_critic(self, run: Run, sample: Transition, e: Place, log_count: float) -> bool:
         model, tables, pair = run.model, run.tables, sample.pair
-        q = model.r[pair] + self.gamma * next_mean(model, tables, pair, model.v, 0.0)
+        mean = next_mean(model, tables, pair, model.v, 0.0)
+        q = model.r[pair] + self.gamma * mean
         tables.q[pair] = q
+        model.doubt[pair] = doubt_of(model, tables, pair, self.gamma, mean)
         return abs(q) < LARGEST
 
 

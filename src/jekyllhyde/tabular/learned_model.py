@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import kernel, phase
+from jekyllhyde.jit import kernel, phase, sqrt
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.tabular.records import (
     Index,
@@ -49,8 +49,10 @@ class Counts(NamedTuple):
 
     of_pair [S A], more [M] : the list of a pair's transitions.
     into [S], more_into [M] : the list of the transitions into a state.
-    r [S A] : mean rewards.  v, v_hyde [S] : the values of both.  told, told_hyde [S] : the values
-    that the pairs before were last queued for.  queue, is_queued [S A] : a ring of pairs.
+    r, r_spread [S A] : mean rewards, and the sums of their squared distances from them.
+    doubt [S A] : see `doubt_of`.  v, v_hyde [S] : the values of both.
+    told, told_hyde [S] : the values that the pairs before were last queued for.
+    queue, is_queued [S A] : a ring of pairs.
     """
 
     pair: Index
@@ -62,6 +64,8 @@ class Counts(NamedTuple):
     of_pair: Index
     into: Index
     r: Floats
+    r_spread: Floats
+    doubt: Floats
     v: Floats
     v_hyde: Floats
     told: Floats
@@ -75,7 +79,9 @@ class Counts(NamedTuple):
         pair, s = np.uint64(edges.pair[e]), np.uint64(edges.next[e]) // run.tables.width
         ended = edges.discount[e] == 0.0
         now.scale = max(now.scale, abs(edges.r[e]))
-        self.r[pair] += (edges.r[e] - self.r[pair]) / run.tables.n[pair]
+        surprise = edges.r[e] - self.r[pair]
+        self.r[pair] += surprise / run.tables.n[pair]
+        self.r_spread[pair] += surprise * (edges.r[e] - self.r[pair])
         i = self.of_pair[pair]
         while i != NOTHING and not (self.next[i] == s and self.ended[i] == ended):
             i = self.more[i]
@@ -129,6 +135,8 @@ def new_counts(n_states: int, n_actions: int, v_hyde: float) -> Counts:
         of_pair=np.full(size, NOTHING, dtype=np.uint32),
         into=np.full(n_states, NOTHING, dtype=np.uint32),
         r=np.zeros(size),
+        r_spread=np.zeros(size),
+        doubt=np.zeros(size),
         v=np.zeros(n_states),
         v_hyde=np.full(n_states, v_hyde),
         told=np.zeros(n_states),
@@ -156,6 +164,17 @@ def next_mean(counts: Counts, tables: Tables, pair: Place, v: Floats, at_end: fl
         total += counts.times[i] * (at_end if counts.ended[i] else v[counts.next[i]])
         i = counts.more[i]
     return total / tables.n[pair]
+
+
+@phase
+def doubt_of(counts: Counts, tables: Tables, pair: Place, gamma: float, mean: float) -> float:
+    """The standard error of r + gamma v(s') after a pair, where the mean of v(s') is `mean`."""
+    spread, i = counts.r_spread[pair], counts.of_pair[pair]
+    while i != NOTHING:
+        value = 0.0 if counts.ended[i] else counts.v[counts.next[i]]
+        spread += counts.times[i] * (gamma * (value - mean)) ** 2
+        i = counts.more[i]
+    return sqrt(spread) / tables.n[pair]
 
 
 @phase

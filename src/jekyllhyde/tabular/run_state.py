@@ -28,6 +28,8 @@ from jekyllhyde.tabular.jekyll import (
     Mle,
     ModelBasedCritic,
     Plain,
+    RaiseGreedy,
+    RaiseHopeful,
     RegularizedSoftmax,
     RowRule,
     Sampled,
@@ -192,6 +194,8 @@ def _critic(settings: TabularSettings, gamma: float) -> Any:
 def _actor(settings: TabularSettings) -> Any:
     if settings.option("actor") is not None:
         rule = ACTORS.make(settings.option("actor"), "actor")
+        if isinstance(rule, RaiseHopeful) and not settings.learns_model:
+            return RaiseGreedy()  # without counts there is no doubt
         return rule if hasattr(rule, "improve") else RowRule(rule)
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)

@@ -41,7 +41,8 @@ class TabularSettings:
     q0: float = 0.0
     # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    # Another rule for the policy update than the paper's: raise_greedy, or file.py:Name.
+    # Another rule for the policy update than the paper's: raise_greedy, raise_hopeful, or
+    # file.py:Name.
     actor: Any = None
     # expected_sarsa, current (on the transition under way), q_learning, model_based, mle, or
     # file.py:Name.
