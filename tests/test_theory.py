@@ -64,7 +64,7 @@ START = [1, 0, 0, 0, 0]
         ({"density": "mixture", "o": "1/sqrt(t)", "eta": "1/sqrt(t)"}, S4, [-1] * 5),
         ({"density": "mixture", "o": "1/t", "eta": "1/sqrt(t)"}, S4, [-1] * 5),
         ({"density": "pg"}, S4, S4),
-        ({"density": "pg", "parametrization": "direct"}, START, START),
+        ({"density": "pg", "parametrization": "direct"}, S4, S4),
         ({"density": "pg", "lam": 0.1}, START, START),
         ({"density": "undiscounted"}, S4, S4),
         ({"density": np.array([1.0, 0.0, 2.0, 1e-9, 0.0])}, [1, -1, 1, 1, -1], [1, -1, 1, 1, -1]),
