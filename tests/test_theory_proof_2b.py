@@ -73,7 +73,7 @@ def softmax_run(seed: int) -> PlanRun:
 
 
 @pytest.mark.parametrize("share", [1 / 2, 1 / 3])
-def test_first_gap_the_ratio_grows_on_runs(share: float) -> None:
+def test_first_gap_the_ratio_grows(share: float) -> None:
     """Stretches of random runs in which values move by at most xi: a better action that is ahead of
     a neutral or worse one stays ahead, and the logarithm of their ratio grows by at least (delta -
     xi) sum_t w_t pi_t(a|s), so that it diverges with that sum.
@@ -117,7 +117,7 @@ def test_second_gap_mass_that_does_not_vanish_may_be_too_little() -> None:
 
 
 @pytest.mark.parametrize("inside", [(0,), (1, 2)])
-def test_second_gap_parameters_outside_move_no_more_than_their_mass(inside: tuple[int]) -> None:
+def test_second_gap_movement(inside: tuple[int]) -> None:
     """For any set of actions: each parameter outside, and the sum of those inside, moves by at most
     R sum_t w_t pi_t(outside), R the largest advantage; all of them add up to a constant. A finite
     sum makes all of these converge.

@@ -26,7 +26,7 @@ def scaled(mdp: FiniteMDP, factor: float) -> FiniteMDP:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_summable_softmax_weights_fall_short_on_random_mdps(seed: int) -> None:
+def test_2c_softmax(seed: int) -> None:
     """theta moves by at most m R in all, R the range of q; so pi(b|s) keeps a share exp(-2 m R) of
     what it was, and each state stays short by that times its gap: on every MDP, at every t.
     """
@@ -52,7 +52,7 @@ def test_summable_softmax_weights_fall_short_on_random_mdps(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_adversarial_rewards_on_random_mdps(seed: int) -> None:
+def test_2c_direct(seed: int) -> None:
     """Direct: a projection is not longer than the step, w |q - middle|; so with rewards scaled down
     far enough, summable weights leave half of the wrong mass where it is. Scaled up, the same
     weights are enough.
