@@ -48,7 +48,7 @@ def test_2c_softmax(seed: int) -> None:
     run = plan(mdp, density=d, eta=f"{c}/t^{alpha}", updates=1499, pi0=pi0)
     np.testing.assert_allclose(run.pi, pi, atol=1e-9)
     found = theory.limit(run)
-    assert (found.kind, found.short_of.all(), found.J_optimal) == ("short", True, False)
+    assert (found.kind, int(found.short_of.sum()), found.J_optimal) == ("short", 4, False)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -182,6 +182,17 @@ def lucky_actions(P: Floats, greedy: NDArray[np.int64]) -> list[float]:
     return least
 
 
+def visits(P: Floats, greedy: NDArray[np.int64], gamma: float, eps: Floats) -> Floats:
+    """d_{pi,gamma} from state 0 [len(eps), S] where another action than the greedy one is taken
+    with probability eps.
+    """
+    n, k, _ = P.shape
+    pi = np.repeat((eps / (k - 1))[:, None, None], n, axis=1) * np.ones(k)
+    pi[:, np.arange(n), greedy] = (1 - eps)[:, None]
+    step = np.einsum("esa,sat->est", pi, P)
+    return np.linalg.inv(np.eye(n) - gamma * step)[:, 0]
+
+
 def test_dithering_on_random_mdps() -> None:
     """A state that takes h actions that are not greedy has a density between two multiples of
     epsilon^h. So epsilon = t^(-1/h) gives infinite weights, any faster power finite ones.
@@ -197,25 +208,18 @@ def test_dithering_on_random_mdps() -> None:
                 P[s, a, ahead] = rng.uniform(0.3, 0.7)
         P /= P.sum(axis=2, keepdims=True)
         greedy = rng.integers(0, k, size=n)
-
-        def densities(eps: Floats, P: Floats = P, g: Floats = greedy, y: float = gamma) -> Floats:
-            pi = np.repeat((eps / 2)[:, None, None], 8, axis=1) * np.ones(3)
-            pi[:, np.arange(8), g] = (1 - eps)[:, None]
-            step = np.einsum("esa,sat->est", pi, P)
-            return np.linalg.inv(np.eye(8) - y * step)[:, 0]
-
         for s, h in enumerate(lucky_actions(P, greedy)):
             if not 1 <= h <= 4:
                 continue
             seen[h] = seen.get(h, 0) + 1
             eps = np.geomspace(1e-3, 0.5, 40) if h < 3 else np.geomspace(1e-2, 0.5, 40)
-            ratio = densities(eps)[:, s] / eps**h
+            ratio = visits(P, greedy, gamma, eps)[:, s] / eps**h
             least, most = ratio.min() / 1.5, ratio.max() * 1.5
-            slope = np.diff(np.log(densities(np.array([1e-3, 2e-3]))[:, s])) / np.log(2)
-            assert slope[0] == pytest.approx(h, abs=0.05), (seed, s)
+            two = visits(P, greedy, gamma, np.array([1e-3, 2e-3]))[:, s]
+            assert np.log2(two[1] / two[0]) == pytest.approx(h, abs=0.05), (seed, s)
             t = np.arange(1.0, 1001.0)
             for power, total in ((1 / h, (1 / t).sum()), (1.5 / h, (t**-1.5).sum())):
-                weights = densities(0.5 * t**-power)[:, s].sum()
+                weights = visits(P, greedy, gamma, 0.5 * t**-power)[:, s].sum()
                 assert least * total <= weights / 0.5**h <= most * total, (seed, s)
     assert len(seen) >= 3, seen
     assert sum(seen.values()) > 60

@@ -66,7 +66,7 @@ def test_the_tie_of_the_published_chain_does_not_hide_the_optimum(n: int, update
     np.testing.assert_allclose(run.pi[n - 2], [0.5, 0.5])
     assert is_settled(run) == (updates == 1000) == stays_put(run)
     found = theory.limit(run)
-    assert (found.kind, found.J_optimal, found.short_of.any()) == ("optimal", True, False)
+    assert (found.kind, found.J_optimal, int(found.short_of.sum())) == ("optimal", True, 0)
     checks = named(run)
     assert [checks[c].verdict for c in ("C4", "C4-s", "C5", "C7")] == ["holds"] * 4
     v_star = optimum(run.mdp)[0]
