@@ -190,7 +190,7 @@ def agrees(said: str, per_state: Floats) -> bool:
     return said != "fails" or not (per_state == 1).all()
 
 
-def test_verdicts_on_random_runs() -> None:
+def test_verdicts_random() -> None:
     """1,000 random runs; the counts at the end say that the verdicts are not empty either."""
     counts: dict[tuple[str, str], int] = {}
     for seed in range(1000):

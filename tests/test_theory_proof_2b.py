@@ -73,7 +73,7 @@ def softmax_run(seed: int) -> PlanRun:
 
 
 @pytest.mark.parametrize("share", [1 / 2, 1 / 3])
-def test_first_gap_the_ratio_grows(share: float) -> None:
+def test_first_gap_ratio(share: float) -> None:
     """Stretches of random runs in which values move by at most xi: a better action that is ahead of
     a neutral or worse one stays ahead, and the logarithm of their ratio grows by at least (delta -
     xi) sum_t w_t pi_t(a|s), so that it diverges with that sum.

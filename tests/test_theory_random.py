@@ -51,6 +51,16 @@ def test_2c_softmax(seed: int) -> None:
     assert (found.kind, int(found.short_of.sum()), found.J_optimal) == ("short", 4, False)
 
 
+@pytest.mark.parametrize("m", [0.1, 1.0, 10.0, 30.0])
+def test_the_printed_bound_of_2c_fails_in_one_step(m: float) -> None:
+    """r2 = 0 and all of m in one step from a uniform start: below exp(-m/2), for every m."""
+    mdp = theory.one_state(0.0)
+    run = plan(mdp, density=np.array([1.0, 0.0]), eta=m, updates=1)
+    gap = 1.0 - naive(mdp, run.pi)[0][0]
+    assert gap == pytest.approx(1 / (1 + np.exp(m / 2)), rel=1e-6)
+    assert gap < np.exp(-m / 2)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_2c_direct(seed: int) -> None:
     """Direct: a projection is not longer than the step, w |q - middle|; so with rewards scaled down
@@ -134,7 +144,7 @@ def by_hand(mdp: FiniteMDP, pi: Floats, d: Floats, updates: int) -> tuple[Floats
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_remark_1_on_random_mdps(seed: int) -> None:
+def test_remark_1_random(seed: int) -> None:
     """With a tie, mass leaves the optimal actions although every value is within delta/2, and comes
     back; with a_1 better by delta, all else equal, the mass on it never falls, as A8 has it.
     """
@@ -193,7 +203,7 @@ def visits(P: Floats, greedy: NDArray[np.int64], gamma: float, eps: Floats) -> F
     return np.linalg.inv(np.eye(n) - gamma * step)[:, 0]
 
 
-def test_dithering_on_random_mdps() -> None:
+def test_dithering_random() -> None:
     """A state that takes h actions that are not greedy has a density between two multiples of
     epsilon^h. So epsilon = t^(-1/h) gives infinite weights, any faster power finite ones.
     """

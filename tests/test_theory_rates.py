@@ -82,7 +82,7 @@ def test_equation_6_by_hand() -> None:
             assert form.max() == pytest.approx(constant / (t - rate.t0), rel=1e-6)
 
 
-def test_differential_equation() -> None:
+def test_x_t_by_hand() -> None:
     """f' = c exp(-f) with piecewise constant c, integrated numerically, is the proof's closed form,
     and the lead of the optimal action never falls below it.
     """

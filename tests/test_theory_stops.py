@@ -84,7 +84,7 @@ def test_stuck_before_the_optimum() -> None:
     assert theory.limit(run).kind == "short"
 
 
-def test_stopped_stays_near_arrives() -> None:
+def test_stopped_or_near() -> None:
     """300 random MDPs with ties."""
     counts = {"stopped": 0, "mixed": 0, "optimal": 0, "short": 0, "near": 0, "open": 0}
     for seed in range(300):
