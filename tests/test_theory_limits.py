@@ -20,7 +20,7 @@ from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.planning.plan import plan
 from jekyllhyde.planning.plan_run import PlanRun
 from jekyllhyde.schedule import Schedule
-from mdps import dense_model
+from mdps import dense_model, naive
 from theory_by_hand import stays_put
 
 Floats = NDArray[np.float64]
@@ -190,7 +190,7 @@ def agrees(said: str, per_state: Floats) -> bool:
     return said != "fails" or not (per_state == 1).all()
 
 
-def test_verdicts_on_random_runs() -> None:
+def test_verdicts_random() -> None:
     """1,000 random runs; the counts at the end say that the verdicts are not empty either."""
     counts: dict[tuple[str, str], int] = {}
     for seed in range(1000):
@@ -203,6 +203,11 @@ def test_verdicts_on_random_runs() -> None:
         where = f"seed {seed}: {run.settings}"
         if theory.weights.is_settled(run):
             assert stays_put(run), where
+            taken = reached(run.mdp.p0 > 0, (P * (run.pi > 0)[:, :, None]).max(axis=1) > 0)
+            infinite = np.where(taken & (run.eta.alpha <= 1.0), 1.0, 0.0)
+            assert said["C4"] == ("holds" if infinite.all() else "fails"), where
+            left = q.max(axis=1) - naive(run.mdp, run.pi)[0]
+            assert said["q_inf = q_star"] == ("fails" if (left > 1e-8).any() else "holds"), where
         else:
             assert agrees(said["C4"], known.diverges), where
             if run.settings["parametrization"] == "softmax" and run.solver == "compiled":

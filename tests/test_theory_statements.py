@@ -24,7 +24,7 @@ from theory_by_hand import (
 )
 
 
-def test_assumptions_on_the_model() -> None:
+def test_assumptions() -> None:
     """A2, A8 with its footnote, and C3's steps."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -242,7 +242,7 @@ def test_theorem_3_by_hand() -> None:
         assert found.t <= t
 
 
-def test_the_examples_under_c5() -> None:
+def test_examples_of_c5() -> None:
     """Uniform updates: eta/|S|. The policy gradient under A2: at least eta p0 in the paper's
     density, and in the limit eta d_star.
     """

@@ -256,7 +256,7 @@ def counterexample() -> Figure:
     """C4 is necessary: a gap that stays."""
     figure, axes = plt.subplots(1, 3, figsize=(8.4, 2.7))
     examples = (
-        ("direct", None, "1/t^2", "direct, adversarial $r_2$"),
+        ("direct", None, "0.5/t^2", "direct, adversarial $r_2$"),
         ("softmax", 0.5, "0.5/t^2", "softmax, $r_2$ = 0.5"),
         ("softmax", 0.5, "6/t^2", "softmax, $r_2$ = 0.5"),
     )

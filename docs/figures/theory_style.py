@@ -52,5 +52,6 @@ def draw_all(figures: dict[str, Callable[[], Figure]], names: list[str]) -> None
             figure = figures[name]()
             for axis in figure.axes:
                 axis.grid(which="major", linewidth=0.4, alpha=0.5)
-            figure.savefig(FOLDER / f"theory-{name}.png", dpi=160)
+            said = "; ".join(axis.get_title(loc="left") for axis in figure.axes)
+            figure.savefig(FOLDER / f"theory-{name}.png", dpi=160, metadata={"Description": said})
             plt.close(figure)

@@ -1,11 +1,14 @@
 """Draw the pictures of the theory page that are about weights: `python
-docs/figures/theory_weights.py [NAME ...]`; the one named stall takes two minutes.
+docs/figures/theory_weights.py [NAME ...]`; the one named stall takes two minutes, and writes its
+numbers into docs/figures/theory-stall.json.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -96,9 +99,10 @@ def weights() -> Figure:
 def stall() -> Figure:
     """Policy gradient on the chain of 8: return and weights up to 1.4e8 updates."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.1), sharex=True)
-    t, returns, spent = long_run(14, 10**7)
+    t, returns, spent, first = long_run(14, 10**7)
     left.semilogx(t, returns, color=BLACK, label="pg, softmax")
-    first = next(t for t, value in zip(t, returns, strict=True) if value > 0.5)
+    numbers = {"chain": 8, "eta": 10.0, "updates": int(t[-1]), "exceeds_half_at": first}
+    Path(__file__).with_name("theory-stall.json").write_text(json.dumps(numbers) + "\n")
     others = (
         ("pg, direct (η = 1)", RED, {"density": "pg", "parametrization": "direct", "eta": 1.0}),
         ("uniform", GREEN, {"density": "uniform"}),
@@ -113,7 +117,7 @@ def stall() -> Figure:
     left.set(
         xlabel="update t",
         ylabel="normalized return",
-        title=f"return; pg exceeds 0.5 by update {first:,}",
+        title=f"return; pg exceeds 0.5 after {first:,} updates",
     )
     left.legend(loc="center", bbox_to_anchor=(0.6, 0.6))
     for s, colour in enumerate(plt.get_cmap("viridis")(np.linspace(0, 0.9, 7))):
@@ -123,9 +127,11 @@ def stall() -> Figure:
     return figure
 
 
-def long_run(parts: int, updates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, returns and weights of `parts` runs that follow each other."""
-    mdp, pi, before = chain(8), None, np.zeros(8)
+def long_run(parts: int, updates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Times, returns and weights of `parts` runs that follow each other, and the number of updates
+    after which the normalized return exceeds 0.5.
+    """
+    mdp, pi, before, first = chain(8), None, np.zeros(8), None
     times, returns, spent = [], [], []
     for part in range(parts):
         every = updates // 20
@@ -133,11 +139,15 @@ def long_run(parts: int, updates: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
         run = plan(
             mdp, density="pg", eta=10.0, updates=updates, pi0=pi, record=["d"], record_at=inner
         )
+        if first is None and run.J_norm.max() > 0.5:
+            first = part * updates + int((run.J_norm > 0.5).argmax())
         times += [part * updates + int(t) for t in run.t]
         returns += run.J_norm[run.t].tolist()
         spent += (before + run.records["weights"]).tolist()
         pi, before = run.pi, before + run.weights
-    return np.array(times), np.array(returns), np.array(spent)
+    if first is None:
+        raise SystemExit("the return has not exceeded 0.5; make more updates")
+    return np.array(times), np.array(returns), np.array(spent), first
 
 
 def exploring() -> Figure:

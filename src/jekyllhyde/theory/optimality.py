@@ -42,7 +42,7 @@ from jekyllhyde.theory.reach import (
     some_records,
     support,
 )
-from jekyllhyde.theory.weights import is_plain, is_settled, weight_growth
+from jekyllhyde.theory.weights import is_near, is_plain, is_settled, weight_growth
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def limit(run: PlanRun) -> Limit:
     if is_settled(run):
         short = gap > ROUNDING * float(abs(optimum.v).max())
         reaches, J_optimal = not short.any(), not short[run.mdp.p0 > 0].any()
+    elif is_near(run):
+        J_optimal = bool(lively[growth.optimal_support].all())
     elif run.settings["parametrization"] == "softmax":
         unlearns = (alive & ~optimal_actions(optimum)).any(axis=1)
         short = growth.decides & (growth.diverges == -1) & unlearns

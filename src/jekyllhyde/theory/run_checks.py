@@ -21,7 +21,7 @@ from jekyllhyde.theory.optimality import ceiling, limit
 from jekyllhyde.theory.reach import ROUNDING, Mask, require_run
 from jekyllhyde.theory.softmax_rate import softmax_rate
 from jekyllhyde.theory.theorems import hitting_time, monotonicity
-from jekyllhyde.theory.weights import Growth, density_range, weight_growth
+from jekyllhyde.theory.weights import Growth, density_range, is_settled, weight_growth
 
 RECORD = ("v", "q", "pi", "d")
 Verdict = Literal["holds", "fails", "open", "n/a"]
@@ -211,7 +211,7 @@ def _limit(run: PlanRun) -> Check:
     gap, short = float(goes.gap.max()), float(goes.short_of.sum())
     verdicts: dict[str, Verdict] = {"optimal": "holds", "short": "fails", "open": "open"}
     sentences = {
-        "optimal": f"by Theorem 2; the gap is now {gap:.2g}",
+        "optimal": f"{'arrived' if is_settled(run) else 'by Theorem 2'}; the gap is now {gap:.2g}",
         "short": f"v_t(s) stays below v_star(s) in {_states(short)}"
         + ("; J tends to J_star all the same" if goes.J_optimal else f"; the gap is now {gap:.2g}"),
         "open": f"C4 is not decided everywhere; the gap is now {gap:.2g}",

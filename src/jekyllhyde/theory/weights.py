@@ -15,8 +15,12 @@ A built-in density is d_t = o_t d_off + (1 - o_t) d_on, and eta_t is c / t^alpha
      reached from p0, one logarithm less per step;
   3. where C4 is certified Theorem 2 gives the limit of the policy, and with it that of d_t:
      positive on the support of the optimal policy, 0 off it;
-  4. an on-policy run of the direct parametrization whose policy is deterministic and strictly best
-     wherever it goes never moves again.
+  4. an on-policy run of the direct parametrization whose policy takes nothing but best actions
+     wherever it goes never moves again: adding a constant to them is undone by the projection.
+     Several actions of a state may be best, all of them too (the footnote on A8);
+  5. a direct run in which the optimal action is already worth more than any other will ever be, in
+     every state that the optimal policy meets, moves mass to it for ever (Lemma 1): the weights of
+     those states diverge, the others are soon not visited any more.
 
 The growth seen is Cauchy's condensation: if the weights of one update behave as t^-alpha, what is
 spent over [T/2, T] is 2^(1 - alpha) times what is spent over [T/4, T/2].
@@ -40,6 +44,7 @@ from jekyllhyde.theory.reach import (
     support,
 )
 
+EQUAL = 1e-13  # relative to the largest value; what exact evaluation leaves between equal ones
 DIVERGES, LINEAR = 1.0, 0.0  # sum t^-alpha is infinite up to alpha = 1, linear up to alpha = 0
 
 
@@ -104,7 +109,8 @@ def is_plain(run: PlanRun) -> bool:
 
 def is_settled(run: PlanRun) -> bool:
     """Whether an on-policy run of the direct parametrization has stopped for ever: wherever the
-    policy goes, it takes one action, which is strictly the best.
+    policy goes, it takes only actions that are the best. The others there are clearly worse, or
+    equal to rounding; what lies between is not decided.
     """
     density = run.density
     if not isinstance(density, Density) or run.settings["parametrization"] != "direct":
@@ -112,11 +118,33 @@ def is_settled(run: PlanRun) -> bool:
     if not (density.o.constant and density.o.c == 0.0):
         return False
     visited = support(run.mdp, density.gamma, run.pi > 0) & ~run.mdp.is_terminal
-    q, pi = run.mdp.evaluate(run.pi).q[visited], run.pi[visited]
-    chosen = (q * pi).sum(axis=1)
-    others = np.where(pi > 0, -np.inf, q).max(axis=1)
-    margin = ROUNDING * float(abs(q).max(initial=0.0))
-    return bool(((pi == 1.0).any(axis=1) & (chosen > others + margin)).all())
+    q = run.mdp.evaluate(run.pi).q[visited]
+    behind, size = q.max(axis=1, keepdims=True) - q, float(abs(q).max(initial=0.0))
+    best, worse = behind <= EQUAL * size, behind > ROUNDING * size
+    return bool((best | (worse & (run.pi[visited] == 0.0))).all())
+
+
+def is_near(run: PlanRun) -> bool:
+    """Whether a direct run is certain to become optimal where the optimal policy goes: there
+    q_t(s, a_star) exceeds q_star(s, b) for every other action b. Values rise, and q_star is their
+    ceiling, so that it stays so. A state all of whose actions are optimal may be met if no state
+    that decides is met behind it only.
+    """
+    if run.settings["parametrization"] != "direct" or not isinstance(run.density, Density):
+        return False
+    if not is_plain(run):
+        return False
+    optimum, decides = run.mdp.optimal(), ~run.mdp.is_terminal
+    best = optimal_actions(optimum)
+    met = support(run.mdp, run.density.gamma, best) & decides
+    single, idle = best.sum(axis=1) == 1, best.all(axis=1)
+    sure = support(run.mdp, run.density.gamma, best & single[:, None])
+    if (met & ~sure).any() or not (single | idle)[met].all():
+        return False
+    lowest = np.where(best, run.mdp.evaluate(run.pi).q, np.inf).min(axis=1)
+    ceiling = np.where(best, -np.inf, optimum.q).max(axis=1)
+    margin = ROUNDING * float(abs(optimum.q).max())
+    return bool((lowest > ceiling + margin)[met].all())
 
 
 def _certify(run: PlanRun) -> tuple[Ints, Ints]:
@@ -136,6 +164,12 @@ def _certify(run: PlanRun) -> tuple[Ints, Ints]:
         return diverges, linear
     alive = np.isfinite(run.theta)
     on_policy = _on_policy_order(run, density, alpha) == alpha
+    if on_policy and is_near(run):  # 5.
+        met = support(run.mdp, density.gamma, optimal_actions(run.mdp.optimal()))
+        never = ~met & ~run.mdp.is_terminal & (density.o.constant and density.o.c == 0.0)
+        met &= ~run.mdp.is_terminal
+        diverges = np.where(met, 1, np.where(never, -1, diverges))
+        linear = np.where(never, -1, np.where(met & (alpha == 0.0), 1, linear))
     reachable = support(run.mdp, density.gamma, alive) & ~run.mdp.is_terminal
     if on_policy and run.settings["parametrization"] == "softmax":  # 2.
         diverges = np.where(reachable, 1, diverges)
@@ -226,9 +260,13 @@ def _limit_of_density(run: PlanRun, d: Floats) -> int:
     # With constant steps W(s)/T has the limit of the average of d_t(s).
     if not isinstance(run.density, Density):
         return -1 if d.min() == 0.0 else 0
+    direct = run.settings["parametrization"] == "direct"
+    if direct and d.min() == 0.0:
+        return -1
     if not run.eta.constant:
         return 0
     linear = _certify(run)[1][~run.mdp.is_terminal]
     if (linear == -1).any():
         return -1
-    return 1 if (linear == 1).all() and not is_settled(run) else 0
+    # a direct density may have been 0 at a time that was not recorded
+    return int((linear == 1).all() and not (direct and len(d) < run.updates + 1))
