@@ -23,8 +23,9 @@ PANELS = "2a 5a 6a 7c 10a 13a"
 COMMANDS = {
     "figures": f"figure {PANELS} --preset quick --store STORE --out OUT",
     "chain": "train chain --beta 0.8 --agent tabular-jekyll-hyde --epsilon 100/t --o 0.5"
-    " --trajectories 20000 --runs 20 --target 0.5 --out OUT",
-    "rooms": "train four_rooms --agent tabular-jekyll-hyde --trajectories 2000 --runs 4 --out OUT",
+    " --convention published --trajectories 20000 --runs 20 --target 0.5 --out OUT",
+    "rooms": "train four_rooms --agent tabular-jekyll-hyde --trajectories 2000 --runs 4"
+    " --convention published --out OUT",
     "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT",
 }
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
@@ -69,7 +70,12 @@ print(json.dumps(times))
 START = """
 import time
 import jekyllhyde as jh
-for agent in (jh.TabularJekyllHyde(), jh.TabularOnPolicy(), jh.TabularOnPolicy(lam=0.01)):
+agents = (
+    jh.TabularJekyllHyde(convention="published"),
+    jh.TabularOnPolicy(),
+    jh.TabularOnPolicy(lam=0.01),
+)
+for agent in agents:
     jh.learn(jh.chain(10, beta=0.8), agent, trajectories=10)
 jh.plan(jh.chain(10), updates=10)
 print(time.process_time())

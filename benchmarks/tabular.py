@@ -44,6 +44,11 @@ STYLES = ("script", "vectorized", "lean")
 AGREEMENT = 1e-9
 
 
+def published(**settings: Any) -> TabularJekyllHyde:
+    """J&H as the paper's figures were made."""
+    return TabularJekyllHyde(convention="published", **settings)
+
+
 class CMdp(ctypes.Structure):
     """The `Mdp` of tabular.c."""
 
@@ -252,10 +257,10 @@ def ours(mdp: FiniteMDP, agent: TabularAgent, trajectories: int) -> int:
 
 
 CASES: dict[str, tuple[str, TabularAgent, int, int]] = {
-    "chain 10, J&H": ("chain", TabularJekyllHyde(), 100_000, 500),
+    "chain 10, J&H": ("chain", published(), 100_000, 500),
     "chain 10, PG": ("chain", TabularOnPolicy(), 1_000_000, 2000),
-    "random 100, J&H, batch 1": ("garnet", TabularJekyllHyde(hyde_eta=1.0), 100_000, 100),
-    "random 100, J&H, batch 4": ("garnet", TabularJekyllHyde(hyde_eta=1.0, batch=4), 100_000, 100),
+    "random 100, J&H, batch 1": ("garnet", published(hyde_eta=1.0), 100_000, 100),
+    "random 100, J&H, batch 4": ("garnet", published(hyde_eta=1.0, batch=4), 100_000, 100),
     "random 100, PG": ("garnet", TabularOnPolicy(), 100_000, 100),
 }
 
@@ -350,7 +355,7 @@ def growth() -> tuple[list[list[Any]], list[list[Any]]]:
     """Steps per second over states and over replay, without evaluation, beside the latency of
     memory of that size.
     """
-    agent = TabularJekyllHyde(hyde_eta=1.0)
+    agent = published(hyde_eta=1.0)
     by_states = []
     for n in (10, 100, 10_000, 1_000_000):
         mdp = jh.garnet(n, 4, 2, seed=1, goal=n - 1)
@@ -499,7 +504,7 @@ def structures(steps: int = 10**6) -> list[list[Any]]:
 
 def two_cores() -> float:
     """Wall time of 100 runs on one thread over that on two."""
-    mdp, agent = jh.chain(10, beta=0.8), TabularJekyllHyde()
+    mdp, agent = jh.chain(10, beta=0.8), published()
     ratios = []
     for _ in range(3):
         times = []
@@ -583,6 +588,7 @@ def clients(seeds: int = 5) -> list[list[Any]]:
         for seed in range(seeds):
             agent = TabularJekyllHyde(
                 gymnasium.make(name, **options),
+                convention="published",
                 **settings,
                 normalization="none",
                 density="undiscounted",

@@ -260,7 +260,7 @@ class Continuous(gym.Env[Any, Any]):
         (lambda: deep.train(level=3), "level is 3"),
         (lambda: deep.train(seeds=0), "seeds is 0"),
         (lambda: deep.train(episodes=5), "episodes is 5"),
-        (lambda: deep.train("maze"), "problem is 'maze'"),
+        (lambda: deep.train("labyrinth"), "problem is 'labyrinth'"),
         (lambda: deep.train(agent="ppo"), "agent is 'ppo'"),
         (lambda: deep.train(config="best"), "config is 'best'"),
         (lambda: deep.train(device="tpu"), "device is 'tpu'"),

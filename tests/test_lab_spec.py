@@ -433,7 +433,7 @@ def test_a_file_is_the_dataclass(tmp_path: Path) -> None:
         ('epsilon = "100/t"', "epsilon = nan", r"epsilon nan is not a schedule"),
         ('epsilon = "100/t"', "o = 0.3", r"series 'J&H' sets o, which vary sets too"),
         ('epsilon = "100/t"', 'agent = "on-policy"', r"o is not a setting of tabular_on_policy"),
-        ('hyde = "uniform"', 'replay = "yes"', r"replay is not a setting of tabular_jekyll_hyde"),
+        ('hyde = "uniform"', "lam = 0.1", r"lam is not a setting of tabular_jekyll_hyde"),
         (
             'label = "J&H"',
             "",

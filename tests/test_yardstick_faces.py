@@ -50,10 +50,10 @@ def test_both_faces_have_the_models_frequencies_and_rewards(case: str, face: str
             functional.EnvState(jnp.int32(s), jnp.int32(0)),
         )
         keys = jax.random.split(jax.random.key(1), n)
-        after, outcome = jax.vmap(lambda key: functional.step(model, state, jnp.int32(a), key))(
+        after, reward, *_ = jax.vmap(lambda key: functional.step(model, state, jnp.int32(a), key))(
             keys
         )
-        arrived, rewards = np.asarray(after.s), np.asarray(outcome.reward)
+        arrived, rewards = np.asarray(after.s), np.asarray(reward)
     expected = outcomes(mdp, s, a)
     assert set(arrived.tolist()) == set(expected)
     for t, (p, r) in expected.items():

@@ -56,12 +56,10 @@ def learn(
     trajectories : per run. The agent is evaluated after 1, 1 + c, 1 + 2c, ... of them,
         c = trajectories/1000, and at the end.
     runs, seed : run i draws from the stream (seed, i); the runs are number `first`, first + 1, ...
-    horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on).
-        100 + S by default, long enough to cross the problem; 100 with convention="published"; none
-        with "paper".
-    target, target_on : stop a run when its normalized return exceeds the target: the global return
-        and Jekyll's ("both"), or only one. Jekyll's ("jekyll") by default, for he is who was asked
-        for; "both" with the paper's conventions.
+    horizon : a trajectory is cut after so many steps (not a termination: bootstrapping goes on);
+        100 + S by default, 100 with convention="published", never with "paper".
+    target, target_on : stop a run when its normalized return exceeds the target: Jekyll's
+        ("jekyll"), the "global" one, or "both", the default with the paper's conventions.
     threads : all cores by default.
     memory : the most that all runs may take together, in bytes; the machine's by default.
     progress : called with the number of trajectories made since the last call.
