@@ -44,6 +44,8 @@ class Store:
     cells: dict[str, list[Held]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
     _index_read: int = 0
+    # listed, but not yet renamed into their place when we looked
+    _awaited: dict[str, tuple[int, Sequence[Stretch]]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, folder: str | Path, *, create: bool = False) -> Self:
@@ -67,7 +69,7 @@ class Store:
         """Take in the parts that are new since the last look: all that are there or, without a
         scan, those that the index lists.
         """
-        listed = self._listed()
+        listed = self._awaited | self._listed()
         present = {}
         try:
             for name in os.listdir(self.folder / "parts") if scan else listed:
@@ -78,6 +80,7 @@ class Store:
             raise InputError(
                 sentence(self.folder, f"its parts cannot be listed ({error.strerror})")
             ) from None
+        self._awaited = {name: listed[name] for name in listed.keys() - present.keys()}
         gone = {name for name, size in self._sizes.items() if scan and present.get(name) != size}
         for name in gone:
             del self._sizes[name]
@@ -104,7 +107,7 @@ class Store:
         for stretch in self.parts.get(name, []):
             self.cells.setdefault(stretch.cell, []).append(stretch)
 
-    def _listed(self) -> Mapping[str, tuple[int, Sequence[Stretch]]]:
+    def _listed(self) -> dict[str, tuple[int, Sequence[Stretch]]]:
         # The index's lines since the last look: size and content per part. What is not such a line
         # is passed over.
         try:
@@ -116,7 +119,7 @@ class Store:
             return {}
         lines = data[: data.rfind(b"\n") + 1]
         self._index_read += len(lines)
-        listed = {}
+        listed: dict[str, tuple[int, Sequence[Stretch]]] = {}
         for line in lines.splitlines():
             with contextlib.suppress(msgspec.DecodeError):
                 name, size, held = _LINE.decode(line)
