@@ -31,9 +31,10 @@ COMMANDS = {
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
 
 SPEED = """
-import json, sys, time
+import functools, json, sys, time
 import jekyllhyde as jh
-J, P = jh.TabularJekyllHyde, jh.TabularOnPolicy
+J = functools.partial(jh.TabularJekyllHyde, convention="published")
+P = jh.TabularOnPolicy
 chain, garnet = jh.chain(10, beta=0.8), jh.garnet(100, seed=1)
 calls = {}
 for name, mdp, agent, count in (

@@ -210,6 +210,36 @@ def test_hyde_leads_less_as_less_is_new() -> None:
     assert (np.diff(epsilon[::150]) < 0).all()
 
 
+def test_what_is_spelled_out_is_not_overwritten() -> None:
+    hyde = jh.TabularJekyllHyde(hyde="model_based(bonus='ucb')").settings.explorer()
+    assert type(hyde.bonus).__name__ == "Ucb"
+    hyde = jh.TabularJekyllHyde(hyde="model_based(gamma=0.9)", bonus="ucb").settings.explorer()
+    assert (hyde.gamma, type(hyde.bonus).__name__) == (0.9, "Ucb")
+    without_counts = jh.TabularJekyllHyde(**MODEL_FREE).settings
+    assert without_counts.resolved()["actor"] == "raise_greedy"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"hyde": "q_learning", "eta_c": "visits"}, "hyde_eta must be given"),
+        ({"hyde": "model_based(gamma=1)"}, "gamma = 1"),
+        ({"critic": "expected_sarsa", "actor": "raise_hopeful"}, "needs critic='model_based'"),
+        ({"eta": "visits"}, "eta is 'visits'"),
+    ],
+)
+def test_settings_that_contradict_each_other(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(jh.InputError, match=words):
+        jh.TabularJekyllHyde(**settings)
+
+
+def test_values_that_start_elsewhere_than_at_zero_are_told_to_the_pairs_before() -> None:
+    state = advanced(lake(), 400, q0=2.0)
+    untried = (state.table("n") == 0).all(axis=1)
+    assert untried.any()
+    assert (state.model.v[untried] == 2.0).all()
+
+
 def steps_to_turn(rule: str, n: int, step: float = 1.0) -> int:
     """Updates until the other action leads again, after n updates in favour of the first."""
 

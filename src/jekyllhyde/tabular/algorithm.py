@@ -11,7 +11,7 @@ of all, choose others (`conventions`).
     6         store           replays       TwoLogs                  UnderWay
     7         choose_leader   hyde          JekyllAndHyde            Nobody
     9 | 4     draw            replays       TwoLogs                  UnderWay
-    10        learn_hyde      hyde          OptimisticQ with Count   Nobody
+    10        learn_hyde      hyde          BonusQLearning, Count    Nobody
     11 | 5    learn_critic    jekyll        TemporalDifference with ExpectedSarsa
     12 | 6    improve         jekyll        Softmax                  Sampled
 

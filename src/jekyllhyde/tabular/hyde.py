@@ -3,8 +3,10 @@ Algorithm 3) and explores for a bonus of his own (lines 5 and 10).
 
     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
 
-An explorer of one's own is a NamedTuple with the methods of those here; tables.q_hyde [S A] is his
-to use. A bonus of one's own is a class like `Count`, in a file:
+He acts greedily on tables.q_hyde [S A], with ties broken at random. An explorer of one's own is a
+NamedTuple with `learn_hyde`, and with `hyde_action` and `hyde_policy` where he acts otherwise; the
+option `bonus` is put where he has a field of that name at None. A bonus of one's own is a class
+like `Count`, in a file:
 
     class Mine(NamedTuple):
         scale: float = 1.0
@@ -29,9 +31,9 @@ from jekyllhyde.tabular.records import (
     Run,
     Tables,
     Transition,
+    critic_step,
     greedy_value,
     rate_at,
-    step_size,
     uniform,
 )
 
@@ -56,7 +58,7 @@ class JekyllAndHyde(NamedTuple):
         return epsilon, 1 if epsilon > 0.0 and uniform(run.words) < epsilon else 0
 
 
-class Curiosity(NamedTuple):
+class CuriousLeader(NamedTuple):
     """Hyde leads as often as he expects something new; o_t of the samples are his.
 
     epsilon is the fourth root of his value where trajectories start, in units of his first value:
@@ -94,15 +96,12 @@ class Count(NamedTuple):
         return 1.0 / sqrt(float(visits))
 
 
-class OptimisticQ(NamedTuple):
+class BonusQLearning(NamedTuple):
     """Q-learning on the bonus, greedy with ties broken at random; his values start high."""
 
     eta: float
     clip: float
     bonus: Any
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         tables, pair = run.tables, sample.pair
@@ -111,16 +110,10 @@ class OptimisticQ(NamedTuple):
         target = bonus_value(self.bonus, tables.n[pair], log_count) + sample.discount * best
         q[pair] = min(q[pair] + self.eta * (target - q[pair]), self.clip)
 
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
-
 
 @EXPLORERS.register
 class Uniform(NamedTuple):
     """Uniform actions; nothing is learned."""
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         """Nothing."""
@@ -144,14 +137,14 @@ class Nobody(NamedTuple):
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return row
 
-    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
-        """Nothing."""
-
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
         """Nothing."""
 
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        """Nothing."""
 
-EXPLORERS.add("q_learning", OptimisticQ)
+
+EXPLORERS.add("q_learning", BonusQLearning)
 
 
 @EXPLORERS.register
@@ -164,15 +157,7 @@ class Optimistic(NamedTuple):
     gamma: float = 0.99
     episodic: bool = False
     h: float = 10.0
-    bonus: Any = Count()
-
-    @property
-    def q0(self) -> float:
-        """His value of what was never tried."""
-        return 1.0 / (1.0 - self.gamma)
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
+    bonus: Any = None
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         tables, pair = run.tables, sample.pair
@@ -180,11 +165,8 @@ class Optimistic(NamedTuple):
         if sample.discount == 0.0:
             value = 0.0 if self.episodic else run.position[0].start_value
         target = bonus_value(self.bonus, tables.n[pair], log_count) + self.gamma * value
-        step = step_size(ByVisits(self.h), tables.n[pair])
+        step = critic_step(ByVisits(self.h), tables.n[pair])
         tables.q_hyde[pair] += step * (target - tables.q_hyde[pair])
-
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
 
 
 @EXPLORERS.register
@@ -200,15 +182,7 @@ class ModelBased(NamedTuple):
 
     gamma: float = 0.99
     episodic: bool = False
-    bonus: Any = Count()
-
-    @property
-    def q0(self) -> float:
-        """His value of what was never tried."""
-        return 1.0 / (1.0 - self.gamma)
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
+    bonus: Any = None
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         model, tables, pair = run.model, run.tables, sample.pair
@@ -216,9 +190,6 @@ class ModelBased(NamedTuple):
         value = next_mean(model, tables, pair, model.v_hyde, at_end)
         bonus = bonus_value(self.bonus, tables.n[pair], log_count)
         tables.q_hyde[pair] = bonus + self.gamma * value
-
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
 
 
 @phase
@@ -229,8 +200,7 @@ def meet_start(run: Run, row: Place) -> None:
     now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
 
 
-@phase
-def greedy_policy(tables: Tables, pi: Floats) -> None:
+def greedy_policy(explorer: Any, tables: Tables, pi: Floats) -> None:
     """Hyde's greedy policy [S, A], the first of equals."""
     for s in range(pi.shape[0]):
         row, best = np.uint64(s) * tables.width, 0
@@ -254,3 +224,14 @@ def greedy_action(q: Floats, row: Place, width: Place, u: float) -> Place:
                 chosen = Place(i)
             rank -= 1
     return chosen
+
+
+def act_greedily(explorer: Any, tables: Tables, row: Place, u: float) -> Place:
+    """The place of an action that Hyde thinks best."""
+    return greedy_action(tables.q_hyde, row, tables.width, u)
+
+
+hyde_action, hyde_policy = (
+    by_type("hyde_action", act_greedily),
+    by_type("hyde_policy", greedy_policy),
+)

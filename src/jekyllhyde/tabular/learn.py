@@ -21,7 +21,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
-from jekyllhyde.tabular.known_model import KnownModel, Trace, hyde_policy, known_model, verdict
+from jekyllhyde.tabular.hyde import hyde_policy
+from jekyllhyde.tabular.known_model import KnownModel, Trace, known_model, verdict
 from jekyllhyde.tabular.learn_run import CRITERIA, LearnRun
 from jekyllhyde.tabular.records import Run, edges_of
 from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_state

@@ -190,7 +190,7 @@ class ByVisits(NamedTuple):
         return (self.h + 1.0) / (self.h + visits)
 
 
-step_size = by_type("step")
+critic_step = by_type("step")
 PUBLISHED, PAPER, NONE = range(3)
 
 
