@@ -13,7 +13,12 @@ from jekyllhyde.jit import compile_ptx
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
-from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.agents import (
+    TabularJekyllHyde,
+    TabularOnPolicy,
+    TabularPsrl,
+    TabularUcbvi,
+)
 from mdps import GreedyStep
 
 pytestmark = pytest.mark.skipif(
@@ -46,6 +51,8 @@ def test_planning_compiles_to_ptx(rule: Any) -> None:
         TabularJekyllHyde(convention="published", parametrization="direct"),
         TabularOnPolicy(),
         TabularOnPolicy(lam=0.1),
+        TabularUcbvi(),
+        TabularPsrl(),
     ],
     ids=[
         "recommended",
@@ -54,6 +61,8 @@ def test_planning_compiles_to_ptx(rule: Any) -> None:
         "jekyll_hyde_direct",
         "on_policy",
         "on_policy_entropy",
+        "ucbvi",
+        "psrl",
     ],
 )
 def test_learning_compiles_to_ptx(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:

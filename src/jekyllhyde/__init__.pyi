@@ -23,6 +23,10 @@ from jekyllhyde.planning.plan_run import PlanRun as PlanRun
 from jekyllhyde.schedule import Schedule as Schedule
 from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
 from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
+from jekyllhyde.tabular.agents import TabularPsrl as TabularPsrl
+from jekyllhyde.tabular.agents import TabularQLearning as TabularQLearning
+from jekyllhyde.tabular.agents import TabularUcbH as TabularUcbH
+from jekyllhyde.tabular.agents import TabularUcbvi as TabularUcbvi
 from jekyllhyde.tabular.learn import learn as learn
 from jekyllhyde.tabular.learn_run import LearnRun as LearnRun
 

@@ -150,7 +150,8 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
     """Copies of all arrays that learning changes; unused ends of log and edges left out."""
     state, settings = learner.state, learner.settings
     sizes = [min(size, state.log.shape[1]) for size in state.sizes]
-    used = len(learner.edges.r) if settings.capacity is not None else state.steps
+    is_bounded = settings.option("capacity") is not None
+    used = len(learner.edges.r) if is_bounded else state.steps
     views = _views(learner, sizes, used if settings.uses_replay else 0)
     return {name: view.copy() for name, view in views.items()}
 
@@ -194,16 +195,19 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     # Refuse numbers that the compiled loop would take for addresses.
     (_, n_actions), state, edges = learner.shape, learner.state, learner.edges
     now, pi, settings = state.position[0], state.table("pi"), learner.settings
-    counts = [now[name] for name in POSITION.names or () if not name.startswith("factor")]
-    needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
+    is_count = {name: POSITION[name].kind == "i" for name in POSITION.names or ()}
+    counts = [now[name] for name, holds in is_count.items() if holds]
+    numbers = [now[name] for name, holds in is_count.items() if not holds]
+    capacity = settings.option("capacity")
+    needed = 2 * capacity + 1 if capacity is not None else state.steps
     inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
     fits = {
         "position": min(counts) >= 0 and now.row < pi.size and now.row % n_actions == 0,
-        "leader": now.control <= 1 and np.isfinite(now.factor + now.factor_sum),
+        "leader": now.control <= 1 and bool(np.isfinite(numbers).all()),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
         "log": not settings.uses_replay
-        or lengths == [min(size, settings.capacity or size) for size in state.sizes],
+        or lengths == [min(size, capacity or size) for size in state.sizes],
         "numbers": not state.log.size or state.log.max() < len(edges.r),
         "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }

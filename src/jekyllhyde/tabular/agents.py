@@ -14,15 +14,23 @@ from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import ScheduleLike
 from jekyllhyde.tabular import agent_file
+from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner, describe, predict
-from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
+from jekyllhyde.tabular.peer_settings import (
+    PeerSettings,
+    PsrlSettings,
+    QLearningSettings,
+    UcbHSettings,
+    UcbviSettings,
+)
+from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings
 
 
 class TabularAgent(Agent):
-    """What both agents share; an agent of your own is a subclass with a `settings_type`."""
+    """What all tabular agents share; an agent of your own is a subclass with a `settings_type`."""
 
-    settings_type: ClassVar[type[TabularSettings]] = TabularSettings
-    settings: TabularSettings
+    settings_type: ClassVar[type[AgentSettings]] = AgentSettings
+    settings: AgentSettings
 
     def __init__(self, env: Any = None, *, seed: int = 0, **settings: Any) -> None:
         self.settings = self.settings_type(**settings)
@@ -88,6 +96,7 @@ class TabularJekyllHyde(TabularAgent):
 
     name = "tabular_jekyll_hyde"
     settings_type = JekyllHydeSettings
+    settings: JekyllHydeSettings
 
     def __init__(
         self,
@@ -128,6 +137,7 @@ class TabularOnPolicy(TabularAgent):
 
     name = "tabular_on_policy"
     settings_type = OnPolicySettings
+    settings: OnPolicySettings
 
     def __init__(
         self,
@@ -155,6 +165,102 @@ class TabularOnPolicy(TabularAgent):
         when_full: str = "ring",
         successor: str | None = None,
         convention: str = "published",
+    ) -> None:
+        given = dict(locals())
+        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+
+
+class TabularPeer(TabularAgent):
+    """One of the field's explorers; `peers` says what they are."""
+
+    settings_type = PeerSettings
+
+    @property
+    def q(self) -> Floats:
+        """What the agent takes actions to be worth [S, A], as learned step by step."""
+        return self.learner.state.table("q_hyde")
+
+
+class TabularQLearning(TabularPeer):
+    """Q-learning, epsilon-greedy, optimistic at first where `optimism` is above 0."""
+
+    name = "tabular_q_learning"
+    settings_type = QLearningSettings
+
+    def __init__(
+        self,
+        env: Any = None,
+        *,
+        seed: int = 0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
+        epsilon: float = 0.1,
+        eta_c: float | str = 0.1,
+        optimism: float = 0.0,
+    ) -> None:
+        given = dict(locals())
+        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+
+
+class TabularUcbH(TabularPeer):
+    """Q-learning with the Hoeffding bonus (Jin et al., 2018)."""
+
+    name = "tabular_ucb_h"
+    settings_type = UcbHSettings
+
+    def __init__(
+        self,
+        env: Any = None,
+        *,
+        seed: int = 0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
+        c: float = 0.001,
+    ) -> None:
+        given = dict(locals())
+        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+
+
+class TabularUcbvi(TabularPeer):
+    """UCBVI, optimistic values in the learned model (Azar et al., 2017)."""
+
+    name = "tabular_ucbvi"
+    settings_type = UcbviSettings
+
+    def __init__(
+        self,
+        env: Any = None,
+        *,
+        seed: int = 0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
+        c: float = 0.01,
+        batch: int = 16,
+    ) -> None:
+        given = dict(locals())
+        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+
+
+class TabularPsrl(TabularPeer):
+    """Posterior sampling (Osband et al., 2013)."""
+
+    name = "tabular_psrl"
+    settings_type = PsrlSettings
+
+    def __init__(
+        self,
+        env: Any = None,
+        *,
+        seed: int = 0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
+        alpha: float = 0.1,
+        sigma: float = 0.1,
+        mu: float = 1.0,
     ) -> None:
         given = dict(locals())
         super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})

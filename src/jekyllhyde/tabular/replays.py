@@ -15,6 +15,7 @@ from jekyllhyde.tabular.learned_model import seen_transition
 from jekyllhyde.tabular.records import ONE, Index, Place, Run, Transition, transition, uniform
 
 Sizes = tuple[np.int64, np.int64]
+UNBOUNDED = 1 << 62  # transitions
 
 
 class UnderWay(NamedTuple):
