@@ -12,6 +12,7 @@ them. A part's columns:
 | time                                | first evaluated count above the target, or null     |
 | time_both, time_global, time_jekyll | the same for each criterion                         |
 | J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                |
+| regret                              | sum of 1 - J_norm over a run's trajectories         |
 | at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target         |
 | score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
 """

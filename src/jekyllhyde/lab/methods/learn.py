@@ -125,8 +125,10 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
     # Run i of a `LearnRun`.
     known = np.flatnonzero(~np.isnan(result.J_norm[i]))
     last = int(known[-1]) if len(known) else 0
+    between = np.diff(result.trajectories[: last + 1], prepend=0)
     row: Row = {
         "end": int(result.trajectories[last]),
+        "regret": float(between @ (1.0 - result.J_norm[i, : last + 1])),
         "steps": int(result.steps[i].max()),
         "J_norm_end": float(result.J_norm[i, last]),
         "J_norm_jekyll_end": float(result.J_norm_jekyll[i, last]),
@@ -154,7 +156,7 @@ LEARN = Method(
     options=LearnSettings,
     columns=dict.fromkeys(("end", "steps", "time"), COUNT)
     | dict.fromkeys(("time_both", "time_global", "time_jekyll"), COUNT)
-    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), NUMBER)
+    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end", "regret"), NUMBER)
     | {"at": PLACES, "J_norm": CURVE, "J_norm_jekyll": CURVE},
     complete=_complete,
     rows=_rows,
