@@ -73,6 +73,14 @@ def spelled(settings: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if name != "agent")
 
 
+def trajectories(task: str) -> int:
+    """At most: twice what the yardsticks allow for DeepSea; elsewhere as many as they allow, but
+    few enough to be evaluated after every fourth.
+    """
+    most = limit(task, "recommended")
+    return 2 * most if "deep_sea" in task else min(most, 4999) if most > 2000 else 1999
+
+
 def experiment(
     task: str, series: list[dict[str, Any]], runs: int, target: float, *, fresh: bool
 ) -> Experiment:
@@ -86,7 +94,7 @@ def experiment(
         yardstick.problem,
         [{"label": f"{each['agent']} {spelled(each)}", **each} for each in series],
         {
-            "trajectories": limit(task, "recommended") * (2 if "deep_sea" in task else 1),
+            "trajectories": trajectories(task),
             "horizon": yardstick.horizon,
             "target": target,
             "target_on": "jekyll",
