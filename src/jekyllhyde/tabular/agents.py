@@ -26,6 +26,10 @@ from jekyllhyde.tabular.peer_settings import (
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings
 
 
+def _keywords(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: given[name] for name in given.keys() - {"self", "__class__"}}
+
+
 class TabularAgent(Agent):
     """What all tabular agents share; an agent of your own is a subclass with a `settings_type`."""
 
@@ -128,8 +132,7 @@ class TabularJekyllHyde(TabularAgent):
         hyde_eta: float | None = None,
         convention: str = "recommended",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
 
 
 class TabularOnPolicy(TabularAgent):
@@ -166,8 +169,7 @@ class TabularOnPolicy(TabularAgent):
         successor: str | None = None,
         convention: str = "published",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
 
 
 class TabularPeer(TabularAgent):
@@ -192,15 +194,14 @@ class TabularQLearning(TabularPeer):
         env: Any = None,
         *,
         seed: int = 0,
-        gamma: float = 0.99,
-        r_max: float | None = None,
-        lookahead: float | None = None,
         epsilon: float = 0.1,
         eta_c: float | str = 0.1,
         optimism: float = 0.0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
 
 
 class TabularUcbH(TabularPeer):
@@ -214,13 +215,12 @@ class TabularUcbH(TabularPeer):
         env: Any = None,
         *,
         seed: int = 0,
+        c: float = 0.001,
         gamma: float = 0.99,
         r_max: float | None = None,
         lookahead: float | None = None,
-        c: float = 0.001,
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
 
 
 class TabularUcbvi(TabularPeer):
@@ -234,14 +234,13 @@ class TabularUcbvi(TabularPeer):
         env: Any = None,
         *,
         seed: int = 0,
+        c: float = 0.01,
+        batch: int = 16,
         gamma: float = 0.99,
         r_max: float | None = None,
         lookahead: float | None = None,
-        c: float = 0.01,
-        batch: int = 16,
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
 
 
 class TabularPsrl(TabularPeer):
@@ -255,12 +254,11 @@ class TabularPsrl(TabularPeer):
         env: Any = None,
         *,
         seed: int = 0,
-        gamma: float = 0.99,
-        r_max: float | None = None,
-        lookahead: float | None = None,
         alpha: float = 0.1,
         sigma: float = 0.1,
         mu: float = 1.0,
+        gamma: float = 0.99,
+        r_max: float | None = None,
+        lookahead: float | None = None,
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**_keywords(locals()))
