@@ -9,8 +9,9 @@ subtracts its mean under pi(.|s), which makes it the gradient of lam times the e
 eta d(s) = 0 is left as it is.
 
 A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, as
-those of `row_rules` are, step being eta d(s): parametrization="file.py:Mine". theta starts as log pi, or as pi where the class says `direct =
-True`. A field `lam` takes the entropy weight, a field `centred` its form.
+those of `row_rules` are, step being eta d(s): parametrization="file.py:Mine". theta starts as log
+pi, or as pi where the class says `direct = True`. A field `lam` takes the entropy weight, a field
+`centred` its form.
 """
 
 import math

@@ -33,6 +33,7 @@ import numpy as np
 
 from jekyllhyde.jit import by_type, sqrt
 from jekyllhyde.registry import Choices
+from jekyllhyde.row_rules import ROW_RULES
 from jekyllhyde.simplex import project_row, shifted_softmax_row
 from jekyllhyde.tabular.algorithm import learn_critic
 from jekyllhyde.tabular.hyde import Ucb, bonus_value
@@ -48,9 +49,9 @@ from jekyllhyde.tabular.records import (
     greedy_value,
     transition,
 )
-from jekyllhyde.tabular.row_actors import ACTORS
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
-CRITICS = Choices("critic")
+ACTORS, CRITICS = Choices("actor"), Choices("critic")
 TINY, LARGEST = 1e-300, 1e300
 next_value, with_bonus = map(by_type, ("next_value", "with_bonus"))
 
@@ -135,6 +136,10 @@ class Sampled(NamedTuple):
             project_row(theta, pi, row, tables.width)
         else:
             shifted_softmax_row(theta, pi, row, tables.width, top)
+
+
+for _name, _rule in (ROW_RULES | {"raise_hopeful": RaiseHopeful}).items():
+    ACTORS.add(_name, _rule)
 
 
 class Plain(NamedTuple):

@@ -10,15 +10,12 @@ is told the best action that was tried.
 from typing import Any, NamedTuple
 
 from jekyllhyde.jit import phase
-from jekyllhyde.registry import Choices
-from jekyllhyde.row_rules import ROW_RULES, RaiseGreedy, approach, improve_row
+from jekyllhyde.row_rules import RaiseGreedy, approach, improve_row
 from jekyllhyde.tabular.records import Place, Run, Transition
 
-ACTORS = Choices("actor", ROW_RULES)
 TIE = 1e-9
 
 
-@ACTORS.register
 class RaiseHopeful(NamedTuple):
     """As raise_greedy, with the benefit of the doubt: q plus `weight` standard errors of it.
 
@@ -36,7 +33,7 @@ class RaiseHopeful(NamedTuple):
 
 
 class TowardsBest(NamedTuple):
-    """A row rule towards one action: the best of those that were tried."""
+    """A row rule with `approach`: towards the best action of those that were tried."""
 
     rule: Any
 
@@ -78,9 +75,8 @@ class RowRule(NamedTuple):
         improve_row(self.rule, tables.theta, tables.pi, tables.q, sample.row, tables.width, step)
 
 
-def make_actor(choice: Any) -> Any:
-    """The actor that a name, a class or a record stands for."""
-    rule = ACTORS.make(choice, "actor")
+def as_actor(rule: Any) -> Any:
+    """A record of `ACTORS` as an actor of the loop."""
     if hasattr(rule, "improve"):
         return rule
     return TowardsBest(rule) if hasattr(rule, "approach") else RowRule(rule)

@@ -17,6 +17,7 @@ from jekyllhyde.tabular.hyde import (
     Uniform,
 )
 from jekyllhyde.tabular.jekyll import (
+    ACTORS,
     CRITICS,
     Current,
     Direct,
@@ -43,7 +44,7 @@ from jekyllhyde.tabular.records import (
     stream,
 )
 from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
-from jekyllhyde.tabular.row_actors import make_actor
+from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
@@ -191,7 +192,7 @@ def _critic(settings: TabularSettings, gamma: float) -> Any:
 
 def _actor(settings: TabularSettings) -> Any:
     if settings.option("actor") is not None:
-        return make_actor(settings.option("actor"))
+        return as_actor(ACTORS.make(settings.option("actor"), "actor"))
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)
     is_direct = settings.parametrization == "direct"

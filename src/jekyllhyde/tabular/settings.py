@@ -20,8 +20,8 @@ from jekyllhyde.tabular.conventions import (
     Presets,
 )
 from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, BonusQLearning, ModelBased
-from jekyllhyde.tabular.jekyll import CRITICS, Mle, ModelBasedCritic
-from jekyllhyde.tabular.row_actors import ACTORS, RaiseHopeful
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
