@@ -18,6 +18,7 @@ from jekyllhyde.planning.updates import PARAMETRIZATIONS
 pytest.importorskip("jax")
 pytest.importorskip("matplotlib")
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
+PAGE = FIGURES.parent / "unlearning.md"
 TRIAL: Any = runpy.run_path(str(FIGURES / "unlearning.py"))
 UPDATES = TRIAL["UPDATES"]
 
@@ -38,6 +39,11 @@ def test_the_policy_gradient_takes_as_long_to_come_back(counts: Any) -> None:
     assert counts["mirror_step", "networks"][2:] == pytest.approx(
         (1e3 / math.e, 1e4 / math.e), rel=0.05
     )
+
+    assert counts["published", "networks"][3] == pytest.approx(math.sqrt(2e4), rel=0.15)
+    extra = [count - n for count, n in zip(counts["softmax", "tables"], UPDATES, strict=True)]
+    assert "the extra {}, {}, {} and {}".format(*extra) in PAGE.read_text()
+    assert extra == pytest.approx([math.log(n) for n in UPDATES], abs=1.0)
 
 
 def test_what_follows_the_order_of_q_comes_back_in_a_few(counts: Any) -> None:
