@@ -191,9 +191,8 @@ def test_cross_entropy_may_lower_the_value() -> None:
     pi = np.array([[0.01, 0.98, 0.01], [1.0, 0.0, 0.0]])
 
     def returns(name: str, eta: float) -> Floats:
-        return jh.plan(
-            bandit, parametrization=name, density=[1.0, 0.0], eta=eta, updates=1, pi0=pi
-        ).J
+        weights = np.array([1.0, 0.0])
+        return jh.plan(bandit, parametrization=name, density=weights, eta=eta, updates=1, pi0=pi).J
 
     for eta in (0.01, 0.1, 1.0):
         before, after = returns("cross_entropy", eta)
