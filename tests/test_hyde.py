@@ -18,6 +18,7 @@ from jekyllhyde.tabular.known_model import known_model
 from jekyllhyde.tabular.learned_model import NOTHING
 from jekyllhyde.tabular.records import Run, edges_of
 from jekyllhyde.tabular.run_state import RunState, algorithm, initial_state
+from jekyllhyde.tabular.settings import JekyllHydeSettings
 
 MODEL_FREE: dict[str, Any] = {
     "hyde": "optimistic",
@@ -211,9 +212,10 @@ def test_hyde_leads_less_as_less_is_new() -> None:
 
 
 def test_what_is_spelled_out_is_not_overwritten() -> None:
-    hyde = jh.TabularJekyllHyde(hyde="model_based(bonus='ucb')").settings.explorer()
+    hyde: Any
+    hyde = JekyllHydeSettings(hyde="model_based(bonus='ucb')").explorer()
     assert type(hyde.bonus).__name__ == "Ucb"
-    hyde = jh.TabularJekyllHyde(hyde="model_based(gamma=0.9)", bonus="ucb").settings.explorer()
+    hyde = JekyllHydeSettings(hyde="model_based(gamma=0.9)", bonus="ucb").explorer()
     assert (hyde.gamma, type(hyde.bonus).__name__) == (0.9, "Ucb")
     without_counts = jh.TabularJekyllHyde(**MODEL_FREE).settings
     assert without_counts.resolved()["actor"] == "raise_greedy"
