@@ -50,6 +50,7 @@ _EXCHANGED: dict[str, dict[str, Any]] = {
     "batch 4": {"batch": 4},
     "o = 0": {"o": 0.0},
     "o = 1": {"o": 1.0},
+    "o adaptive": {"o": "adaptive"},
 }
 ABLATIONS: tuple[Series, ...] = tuple(
     {"label": label, "convention": "recommended", **settings}
