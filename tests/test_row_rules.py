@@ -130,7 +130,8 @@ def test_the_networks_mirror_step_leads_to_that_of_a_table() -> None:
     pi, q = rng.dirichlet(np.ones(4)), rng.normal(size=4)
     after = planned("mirror_step", pi, q, 1.0 / temperature)
     with jax.enable_x64(True):
-        loss = jax.grad(lambda logits: mirror_step(logits[None], q[None], temperature)[0])
+        values = jax.numpy.asarray(q[None])
+        loss = jax.grad(lambda logits: mirror_step(logits[None], values, temperature)[0])
         change = -np.asarray(loss(np.log(pi)))
     np.testing.assert_allclose(change, after - pi, atol=1e-12)
 
@@ -140,7 +141,7 @@ def test_shared_weights_tell_a_shift_of_the_logits_apart() -> None:
     jax = pytest.importorskip("jax")
     from jekyllhyde.deep.actor_rules import ACTOR_RULES
 
-    q = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    q = jax.numpy.asarray([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
     def slope(name: str) -> float:
         return float(jax.grad(lambda w: ACTOR_RULES[name](w + np.zeros((2, 3)), q, 1.0).sum())(0.0))

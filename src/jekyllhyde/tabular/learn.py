@@ -200,12 +200,14 @@ def _check_problems(job: _Job, mdps: list[FiniteMDP]) -> None:
 
 
 def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
-    # Bytes that one run takes at most: tables, edges, evaluation, and a full replay log.
+    # Bytes that one run takes at most: tables, edges, evaluation, learned model, a full replay log.
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
     steps = float(job.trajectories) * min(job.horizon, 10_000)
     kept = min(steps, 2.0 * (job.settings.capacity or np.inf)) if job.settings.uses_replay else 0.0
-    return tables + edges + evaluation + 4.0 * max(kept, CHUNK)
+    learned = 33.0 * mdp.r.size + 36.0 * S + 25.0 * (2 * mdp.P.nnz + CHUNK)  # `Counts`
+    model = learned if job.settings.learns_model else 0.0
+    return tables + edges + evaluation + model + 4.0 * max(kept, CHUNK)
 
 
 def _check_memory(

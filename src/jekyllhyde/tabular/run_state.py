@@ -11,9 +11,10 @@ from jekyllhyde.tabular.algorithm import JEKYLL, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
     Count,
-    CuriousLeader,
+    Curiosity,
     JekyllAndHyde,
     Nobody,
+    Stalling,
     Uniform,
 )
 from jekyllhyde.tabular.jekyll import (
@@ -132,14 +133,15 @@ def algorithm(
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        rates = {
-            name: rate_of(schedule, state.steps, steps)
-            for name in ("epsilon", "o")
-            if isinstance(schedule := settings.option(name), Schedule)
-        }
-        first_value = float(settings.option("hyde_q0"))
-        leader = (
-            JekyllAndHyde(**rates) if "epsilon" in rates else CuriousLeader(first_value, **rates)
+        learned = {"epsilon": Curiosity(float(settings.option("hyde_q0"))), "o": Stalling()}
+        schedules = {name: settings.option(name) for name in learned}
+        leader = JekyllAndHyde(
+            **{
+                name: rate_of(schedule, state.steps, steps)
+                if isinstance(schedule, Schedule)
+                else learned[name]
+                for name, schedule in schedules.items()
+            }
         )
         explorer = settings.explorer()
     replay: Any = UnderWay()

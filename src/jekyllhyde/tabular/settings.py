@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 from jekyllhyde.tabular.conventions import (
+    ADAPTIVE,
     BY_VISITS,
     CURIOUS,
     JEKYLL_HYDE,
@@ -175,6 +176,7 @@ class JekyllHydeSettings(TabularSettings):
     # curious: as often as he expects something new.
     epsilon: ScheduleLike | None = None
     # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
+    # adaptive: the more the less Jekyll's own value moves.
     o: ScheduleLike = 0.5
     # Hyde: model_based, optimistic (the same without a model), q_learning on his bonus (the paper),
     # uniform, or file.py:Name.
@@ -204,7 +206,8 @@ class JekyllHydeSettings(TabularSettings):
         super().__post_init__()
         if self.option("epsilon") != CURIOUS:
             object.__setattr__(self, "epsilon", probability(self.option("epsilon"), "epsilon"))
-        object.__setattr__(self, "o", probability(self.o, "o"))
+        if self.o != ADAPTIVE:
+            object.__setattr__(self, "o", probability(self.o, "o"))
         require(
             self.hyde_clip is None or self.hyde_clip > -math.inf,
             f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip",
