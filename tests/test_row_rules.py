@@ -4,7 +4,7 @@ rule promises about the value holds with exact q.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def softmax(theta: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def planned(name: str, pi: Floats, q: Floats, step: float) -> Floats:
+def planned(name: Any, pi: Floats, q: Floats, step: float) -> Floats:
     """The policy after one update of planning."""
     rule, _ = make_rule(name, 0.0, "published")
     rows = pi[None].copy()
@@ -256,3 +256,26 @@ def test_both_loops_of_planning_and_the_names() -> None:
         jh.plan(mdp, parametrization="cross_entropy", lam=0.1, updates=1)
     with pytest.raises(jh.InputError, match="must be one of direct, softmax"):
         jh.theory.learning_rate("cross_entropy", 0.9, 2)
+
+
+class Jump(NamedTuple):
+    """A rule of a user's own: all weight on one action."""
+
+    def approach(
+        self, theta: Floats, pi: Floats, row: Any, width: Any, best: Any, step: float
+    ) -> None:
+        for i in range(row, row + width):
+            theta[i] = pi[i] = 0.0
+        pi[best] = 1.0
+
+
+def test_a_rule_towards_one_action_of_a_users_own() -> None:
+    pi, q = np.array([0.2, 0.3, 0.5]), np.array([2.0, 1.0, 0.0])
+    assert learned(Jump(), run_of(pi, q, [0, 1, 1]), 1.0, taken=1).tolist() == [0.0, 1.0, 0.0]
+    assert planned(Jump(), pi, q, 1.0).tolist() == [1.0, 0.0, 0.0]
+    mdp = random_mdp(2)
+    assert jh.plan(mdp, parametrization=Jump(), density="uniform", updates=20).J[-1] == (
+        pytest.approx(mdp.J_star)
+    )
+    with pytest.raises(jh.InputError, match="a rule of your own has a method improve_row"):
+        as_actor(jh.Schedule(1.0, 0.0))

@@ -24,24 +24,17 @@ is the change above for step 1.
 
 A rule is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, which changes theta
 and pi at the places row .. row + width - 1 (see `simplex`). One that moves towards a single action
-also has `approach`, with the place `best` of that action instead of q.
+has `approach` instead, with the place `best` of that action in place of q.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jekyllhyde.jit import by_type, phase
 from jekyllhyde.simplex import Floats, Place, softmax_row
 
-improve_row, approach = map(by_type, ("improve_row", "approach"))
-
 
 class CrossEntropy(NamedTuple):
     """Cross-entropy to the greedy action."""
-
-    def improve_row(
-        self, theta: Floats, pi: Floats, q: Floats, row: Place, width: Place, step: float
-    ) -> None:
-        approach(self, theta, pi, row, width, greedy_action(theta, q, row, width), step)
 
     def approach(
         self, theta: Floats, pi: Floats, row: Place, width: Place, best: Place, step: float
@@ -53,11 +46,6 @@ class CrossEntropy(NamedTuple):
 
 class RaiseGreedy(NamedTuple):
     """Cross-entropy to the greedy action, of which only that action's logit is raised."""
-
-    def improve_row(
-        self, theta: Floats, pi: Floats, q: Floats, row: Place, width: Place, step: float
-    ) -> None:
-        approach(self, theta, pi, row, width, greedy_action(theta, q, row, width), step)
 
     def approach(
         self, theta: Floats, pi: Floats, row: Place, width: Place, best: Place, step: float
@@ -96,3 +84,19 @@ def greedy_action(theta: Floats, q: Floats, row: Place, width: Place) -> Place:
         if q[i] > q[best] or (q[i] == q[best] and theta[i] > theta[best]):
             best = Place(i)
     return best
+
+
+def approach_greedy(
+    rule: Any, theta: Floats, pi: Floats, q: Floats, row: Place, width: Place, step: float
+) -> None:
+    """`improve_row` of a rule that has `approach`."""
+    approach(rule, theta, pi, row, width, greedy_action(theta, q, row, width), step)
+
+
+approach = by_type("approach")
+improve_row = by_type("improve_row", approach_greedy)
+
+
+def is_row_rule(record: Any) -> bool:
+    """Whether a record is a rule as above."""
+    return hasattr(record, "improve_row") or hasattr(record, "approach")

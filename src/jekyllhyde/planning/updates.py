@@ -23,7 +23,7 @@ from numba.core.errors import NumbaError
 from jekyllhyde.errors import check_number, require
 from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.registry import Choices
-from jekyllhyde.row_rules import ROW_RULES, improve_row
+from jekyllhyde.row_rules import ROW_RULES, improve_row, is_row_rule
 from jekyllhyde.simplex import ONE, ZERO, Floats, Place, exponentials, project_in_place
 
 PARAMETRIZATIONS = Choices("parametrization")
@@ -135,7 +135,7 @@ def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, s
     """The rule with its settings, and how it is written down."""
     record = PARAMETRIZATIONS.make(parametrization)
     require(
-        hasattr(record, "update") or hasattr(record, "improve_row"),
+        hasattr(record, "update") or is_row_rule(record),
         f"parametrization is {record!r}; a rule of your own has a method improve_row",
     )
     name, fields = PARAMETRIZATIONS.spell(record), getattr(record, "_fields", ())

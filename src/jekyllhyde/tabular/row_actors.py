@@ -3,14 +3,14 @@ as greedy where not all of them were tried.
 
 `cross_entropy` and `raise_greedy` move towards the best of the actions that were tried: the first q
 of the others says nothing. `raise_hopeful` gives q the benefit of the doubt. A rule of one's own is
-a NamedTuple with `improve_row` (see `row_rules`), actor="file.py:Mine"; where it has `approach`, it
-is told the best action that was tried.
+a NamedTuple with `improve_row` or `approach` (see `row_rules`): actor="file.py:Mine".
 """
 
 from typing import Any, NamedTuple
 
+from jekyllhyde.errors import require
 from jekyllhyde.jit import phase
-from jekyllhyde.row_rules import RaiseGreedy, approach, improve_row
+from jekyllhyde.row_rules import RaiseGreedy, approach, improve_row, is_row_rule
 from jekyllhyde.tabular.records import Place, Run, Transition
 
 TIE = 1e-9
@@ -79,4 +79,5 @@ def as_actor(rule: Any) -> Any:
     """A record of `ACTORS` as an actor of the loop."""
     if hasattr(rule, "improve"):
         return rule
+    require(is_row_rule(rule), f"actor is {rule!r}; a rule of your own has a method improve_row")
     return TowardsBest(rule) if hasattr(rule, "approach") else RowRule(rule)
