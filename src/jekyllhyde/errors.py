@@ -10,10 +10,21 @@ class InputError(ValueError):
     """Something given by the user cannot be used; the message says what, and what would be."""
 
 
+class LackOfMemory(InputError, MemoryError):
+    """The machine has less memory than is asked for; another one may have enough."""
+
+
 def require(holds: object, sentence: str) -> None:
     """Refuse input, in that sentence, unless what is asked of it holds."""
     if not holds:
         raise InputError(sentence)
+
+
+def plain(text: str) -> str:
+    """The text in one line, to be shown: whatever is not printable is written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text
+    )
 
 
 def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:

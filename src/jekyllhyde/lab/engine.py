@@ -18,6 +18,7 @@ from jekyllhyde.errors import check_choice, require
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_folder import prepare_writing
 from jekyllhyde.parallel import count_threads
 
 ENGINES = ("local", "ray")
@@ -111,7 +112,7 @@ def execute(
         (cell, _rows(cell, runs, task.work / task.runs, progress)) for cell, runs in task.blocks
     ]
     return (
-        store.add(blocks, time.perf_counter() - started),
+        store.add(blocks, time.perf_counter() - started, lambda: progress(0.0)),
         sum(row.get("failure") is not None for _, rows in blocks for row in rows),
     )
 
@@ -157,6 +158,7 @@ def run(
     report = report or (lambda status: None)
     report(status)
     if tasks:
+        prepare_writing(store.folder)
         if engine == "ray":
             from jekyllhyde.lab.cluster import run_on_ray
 

@@ -172,7 +172,7 @@ def panel_of(experiment: Experiment) -> Panel:
 
 def has_runs(panel: Panel, store: Store) -> bool:
     """Whether the store has at least one run of each of the panel's cells."""
-    return all(0 in store.present(digest) for digest in panel.digests)
+    return all(map(store.complete_runs, panel.digests))
 
 
 def read(panel: Panel, store: Store) -> Curves:
