@@ -58,6 +58,19 @@ def check_number(value: float, field: str, allowed: str, least: float = -np.inf)
     return float(value)
 
 
+MOST_ENTRIES = 20_000_000
+
+
+def check_entries(count: float, given: str) -> None:
+    """Refuse a model of so many transitions, before it is made, if that is too large; `given` says
+    what it is made of.
+    """
+    require(
+        count <= MOST_ENTRIES,
+        f"{given}; a model has at most {MOST_ENTRIES:,} transitions, and this takes {count:,.0f}",
+    )
+
+
 EXTRAS = {
     "plot": ("matplotlib", "plotly", "jinja2", "markdown_it"),
     "deep": ("jax", "equinox", "optax", "safetensors"),
