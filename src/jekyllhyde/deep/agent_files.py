@@ -72,7 +72,7 @@ def load(path: str | Path, name: str, own: dict[str, Any]) -> tuple[dict[str, An
         return load_file(Path(path) / ARRAYS), {
             "seed": about["seed"],
             "settings": _restored_settings(name, about["settings"], own),
-            "space": networks.Space(**{**about["space"], "shape": tuple(about["space"]["shape"])}),
+            "space": networks.Space.restored(about["space"]),
             "episode": about["episode"] and spaces.Episode(**about["episode"]),
         }
     except InputError as error:

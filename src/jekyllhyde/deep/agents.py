@@ -50,7 +50,7 @@ def _compiled(name: str) -> SimpleNamespace:
         init=jax.jit(plain.init, static_argnames="space"),
         act=jax.jit(plain.act),
         update=jax.jit(plain.update, donate_argnums=0),
-        tables=jax.jit(lambda networks, observations: networks.tables(observations)),
+        tables=jax.jit(lambda networks, *asked: networks.tables(*asked)),
     )
 
 
@@ -106,11 +106,11 @@ class DeepAgent(Agent):
             self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts), self.seed)
         for i in range(n_steps):
             episode = self._episode
-            action, key = act(state, self._config, episode.observation)
+            action, key = act(state, self._config, episode.observation, episode.allowed)
             state = self._state = replace(state, key=key)
             episode.actions.append(int(action))
-            observation, reward, terminated, truncated, _ = env.step(
-                episode.actions[-1] + self.space.first_action
+            observation, reward, terminated, truncated, info = env.step(
+                spaces.action_of(self.space, episode.actions[-1])
             )
             following, ended = spaces.read(self.space, observation), bool(terminated or truncated)
             facts: Any = (
@@ -120,10 +120,11 @@ class DeepAgent(Agent):
                 following,
                 np.float32(not terminated),
             )
-            state = self._state = update(
-                state, self._config, networks.Transition(*facts), np.bool_(ended)
-            )
+            allowed = spaces.allowed_in(self.space, info)
+            transition = networks.Transition(*facts, allowed=episode.allowed, allowed_next=allowed)
+            state = self._state = update(state, self._config, transition, np.bool_(ended))
             episode.total, episode.observation = episode.total + float(reward), following
+            episode.allowed = allowed
             if ended:
                 self.episodes.add(episode.total, len(episode.actions), episode.hyde)
                 self._episode = spaces.Episode.begin(env, self.space, int(state.hyde_acts))
@@ -131,19 +132,22 @@ class DeepAgent(Agent):
                 progress(i % REPORTED + 1)
         return self
 
-    def predict(self, observation: Any, deterministic: bool = True) -> Any:
+    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
         # the greedy action, or one drawn from the policy, numbered as the environment does
         state, space = self.state, self.space
         x = spaces.read(space, observation)
-        is_batch = x.ndim > (space.n_states is None)
-        pi, _ = self._algorithm.tables(state.networks, x if is_batch else x[None])
+        is_batch = spaces.is_batch(space, x)
+        allowed = None if action_mask is None else spaces.read_mask(space, action_mask)
+        asked = (x, allowed) if is_batch else jax.tree.map(lambda part: part[None], (x, allowed))
+        pi, _ = self._algorithm.tables(state.networks, *asked)
         if deterministic:
             actions = np.argmax(np.asarray(pi), -1)
         else:
             key, draw_key = jax.random.split(state.key)
             self._state = replace(state, key=key)
             actions = np.asarray(jax.random.categorical(draw_key, jnp.log(pi)))
-        return actions + space.first_action if is_batch else int(actions[0]) + space.first_action
+        chosen = spaces.action_of(space, actions if is_batch else actions[0])
+        return chosen if is_batch or space.factors else int(chosen)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {
@@ -202,6 +206,7 @@ class JekyllHyde(DeepAgent):
         eta_c: float | None = None,
         tau: float | None = None,
         actor_rule: str | actor_rules.Rule | None = None,
+        normalize_observations: bool | None = None,
         temperature: float | None = None,
         critics: int | None = None,
         fresh_critic: bool | None = None,
@@ -250,6 +255,7 @@ class DoubleDQN(DeepAgent):
         schedule: str | None = None,
         bonus: str | Bonus | None = None,
         with_bonus: bool | None = None,
+        normalize_observations: bool | None = None,
         bonus_weight: float | None = None,
         trained_embedding: bool | None = None,
         timeout_terminates: bool | None = None,
@@ -285,6 +291,7 @@ class DiscreteSAC(DeepAgent):
         bonus_weight: float | None = None,
         adam_eps: float | None = None,
         bonus_terminates: bool | None = None,
+        normalize_observations: bool | None = None,
         trained_embedding: bool | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
