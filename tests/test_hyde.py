@@ -162,8 +162,8 @@ def test_deep_sea_is_solved(settings: dict[str, Any], most: Callable[[int], int]
 def test_an_environment_without_a_time_limit_is_cut_and_solved() -> None:
     env, mdp = gymnasium.make("CliffWalking-v1"), jh.from_gymnasium("CliffWalking-v1", 0.99)
     agent = jh.TabularJekyllHyde(env, seed=2).learn(6000)
-    assert mdp.evaluate(agent.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
-    assert max(length for _, length, _ in agent.episodes.rows) <= 100 + 48
+    assert mdp.evaluate(agent.tables.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
+    assert agent.episodes.lengths.max() <= 100 + 48
 
 
 def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path: Path) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import gymnasium as gym
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiDiscrete
 
 from boundary_envs import ACTIONS, SPACES, Sampled
 from jekyllhyde import deep
+from jekyllhyde.deep import ddqn, jekyll_hyde, learning, sac
+from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.agents import DeepAgent
 from jekyllhyde.deep.encoders import Normalizer, Seen
-from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.networks import Samples, Space, Transition, among, pick
 from jekyllhyde.deep.spaces import action_of, allowed_in, read, space_of
 from jekyllhyde.envs.space_parts import factors_of, parts_of, take_apart
 from jekyllhyde.errors import InputError
@@ -142,17 +147,17 @@ def test_numbers_are_normalized_by_what_was_seen() -> None:
     moved = jax.lax.fori_loop(
         0,
         500,
-        lambda i, n: n.observe(jax.numpy.asarray(numbers, "float32")[i]),
+        lambda i, n: n.observe(jnp.asarray(numbers, "float32")[i]),
         Normalizer.of(2),
     )
     assert np.asarray(moved.mean) == pytest.approx(numbers.mean(0), rel=1e-3)
     assert np.asarray(moved.variance) == pytest.approx(numbers.var(0), rel=1e-2)
-    z = np.asarray(moved(jax.numpy.asarray([5.1, -300.0, 1.0])))
+    z = np.asarray(moved(jnp.asarray([5.1, -300.0, 1.0])))
     assert z[:2] == pytest.approx([1.0, 0.0], abs=0.2)
     assert z[2] == 1.0  # a code
-    assert np.asarray(moved(jax.numpy.asarray([500.0, 0.0])))[0] == 10.0
+    assert np.asarray(moved(jnp.asarray([500.0, 0.0])))[0] == 10.0
     agent = KINDS["ddqn"](Sampled(SPACES["vector"], ACTIONS["discrete"])).learn(20)
-    seen = agent.state.everyone.data.observation[:20]
+    seen = np.asarray(agent.state.everyone.data.observation[:20])
     assert np.asarray(agent.state.networks.features.mean) == pytest.approx(seen.mean(0), abs=1e-5)
     plain = KINDS["ddqn"](
         Sampled(SPACES["vector"], ACTIONS["discrete"]), normalize_observations=False
@@ -180,36 +185,51 @@ def test_a_masked_action_is_never_taken(kind: str) -> None:
     assert chosen.tolist() == [-1, 0]
 
 
-class Trap(gym.Env[Any, Any]):
-    """One state, left by action 0 with a reward of 1; in the next, action 1 pays 100 but is
-    forbidden and action 0 nothing.
-    """
+def test_forbidden_actions_do_not_count_in_targets() -> None:
+    """Every goal is that of the one action which is allowed in s'."""
+    space = Space(None, (3,), 2, masked=True)
+    x = jax.random.normal(jax.random.key(1), (5, 3))
+    allowed = jnp.arange(5)[:, None] % 2 == jnp.arange(2)
+    ones = jnp.ones(5)
+    batch = Transition(x, jnp.zeros(5, int), ones, x + 1.0, ones, allowed_next=allowed)
+    samples, chosen = Samples.of(None, batch, ones), jnp.argmax(allowed, -1)
 
-    observation_space, action_space = Box(0.0, 1.0, (1,)), Discrete(2)
+    def goal(critics: Any) -> np.ndarray:
+        values = [pick(critic.target(samples.x_next), chosen) for critic in critics]
+        return np.asarray(1.0 + 0.5 * learning.smallest(values))
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place = 0
-        return self._see()
-
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        assert action == 0
-        self.place += 1
-        observation, info = self._see()
-        return observation, float(self.place == 1), self.place == 2, False, info
-
-    def _see(self) -> tuple[Any, dict[str, Any]]:
-        return np.full(1, self.place, np.float32), {"action_mask": np.array([True, False])}
+    for module, of in ((jekyll_hyde, jekyll_hyde.expected_sarsa), (sac, sac.soft_goal)):
+        config: Any = replace(module.CONFIGS["recommended"], gamma=0.5, hidden=(8,))
+        networks = module.init(jax.random.key(2), config, space).networks
+        assert np.asarray(of(networks, config, samples)) == pytest.approx(goal(networks.critics))  # type: ignore[operator]
+    config = replace(ddqn.CONFIGS["recommended"], hidden=(8,))
+    critic = ddqn.init(jax.random.key(2), config, space).networks.q
+    free = replace(samples, allowed_next=None)
+    first = critic.learn_double_dqn(samples, ones, 0.5, 0.1, 0.1, config)
+    second = critic.learn_double_dqn(free, jnp.asarray(goal([critic])), 0.0, 0.1, 0.1, config)
+    assert eqx.tree_equal(first, second, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_forbidden_actions_do_not_count_in_targets(kind: str) -> None:
-    """The critic's value of the forbidden action is raised by hand; the goal must not see it."""
-    agent = KINDS[kind](Trap(), eta_c=1e-2, gamma=0.9, tau=0.1).learn(600)
-    place = np.zeros((1, 1), np.float32)
-    _, q = agent._algorithm.tables(agent.state.networks, place)
-    goal = 1.0 if kind != "sac_rnd" else None  # soft values hold entropy, of one action none
-    assert float(q[0, 0]) == pytest.approx(goal or 1.0, abs=0.2)
+def test_the_actor_learns_among_what_is_allowed() -> None:
+    """Forbidden actions have no gradient, and do not change that of the others."""
+    allowed = jnp.array([True, False, True])
+    for name, rule in ACTOR_RULES.items():
+
+        def slope(logits: jax.Array, q: jax.Array, rule: Any = rule) -> np.ndarray:
+            def loss(logits: jax.Array) -> jax.Array:
+                return rule(among(allowed, logits)[None], among(allowed, q)[None], 1.0).sum()
+
+            return np.asarray(jax.grad(loss)(logits))
+
+        q = jnp.array([1.0, 50.0, 2.0])
+        gradient = slope(jnp.array([0.3, 9.0, 0.1]), q)
+        assert gradient[1] == 0.0, name
+        assert np.isfinite(gradient).all(), name
+        if name != "modified_cross_entropy":  # it knows no more than the number of actions
+            alone = jax.grad(lambda x, r=rule: r(x[None], jnp.array([[1.0, 2.0]]), 1.0).sum())
+            expected = np.asarray(alone(jnp.array([0.3, 0.1])))
+            scale = 2 / 3 if name == "published" else 1.0  # a mean over three actions
+            assert gradient[[0, 2]] == pytest.approx(scale * expected, abs=1e-6), name
 
 
 def test_masks_that_cannot_be() -> None:
@@ -235,7 +255,7 @@ def test_what_is_not_of_the_space_is_refused() -> None:
     with pytest.raises(InputError, match=r"without observation\['image'\]"):
         read(space, {})
     space = space_of(Sampled(SPACES["many"], ACTIONS["discrete"]))
-    with pytest.raises(InputError, match="the observation is 9; .* from 1 to 3"):
+    with pytest.raises(InputError, match=r"the observation is 9; .* from 1 to 3"):
         read(space, np.array([9, 5]))
 
 

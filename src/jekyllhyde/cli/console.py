@@ -9,10 +9,8 @@ them.
 import dataclasses
 import json
 import math
-import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -189,25 +187,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value if isinstance(value, (str, int, float)) or value is None else str(value)
-
-
-@contextmanager
-def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, at a terminal only; what it yields is called with what was
-    done since the last call.
-    """
-    from rich import console, progress
-
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=console.Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task(title, total=total)
-    with bar:
-        yield lambda count: bar.advance(task, count)

@@ -12,12 +12,13 @@ from gymnasium.spaces import Discrete
 import jekyllhyde as jh
 from jekyllhyde import intervals
 from jekyllhyde.agent import AGENTS, AgentRecord
-from jekyllhyde.cli.console import progress_bar, settings_of
+from jekyllhyde.cli.console import settings_of
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count
 from jekyllhyde.mdp.finite import FiniteMDP, Floats
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.options import options_of
+from jekyllhyde.progress_bar import progress_bar
 from jekyllhyde.tabular import train_files
 
 LAST = 100  # episodes whose mean return is shown
@@ -204,7 +205,8 @@ def learn_step_by_step(
     with task.begin(runs * steps) as bar:
         for run in range(runs):
             agent = learner(run) if run else agent
-            agent.learn(steps, progress=bar)
+            agent.learn(steps)
+            bar(steps)
             episodes.append(agent.episodes)
             J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
     last = [np.mean(ended.returns[-LAST:]) if len(ended) else np.nan for ended in episodes]

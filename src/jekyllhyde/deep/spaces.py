@@ -1,18 +1,18 @@
 """What an agent with networks makes of a Gymnasium environment: its spaces, observations as arrays,
-actions and masks, and the way back into an episode that was under way.
+actions and masks.
 """
 
 import math
 import warnings
-from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import gymnasium as gym
+import jax
 import numpy as np
 
 from jekyllhyde.deep.encoders import Seen
-from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.networks import Space, Transition
 from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
 from jekyllhyde.errors import InputError, require
 
@@ -90,8 +90,10 @@ def allowed_in(space: Space, info: dict[str, Any]) -> Array | None:
     return read_mask(space, mask)
 
 
-def read_mask(space: Space, mask: Any) -> Array:
-    """Which actions [..., A] a mask allows."""
+def read_mask(space: Space, mask: Any) -> Array | None:
+    """Which actions [..., A] a mask allows; None stands for all."""
+    if mask is None:
+        return None
     if isinstance(mask, tuple):
         mask = reduce(np.multiply, np.ix_(*(np.asarray(axis) != 0 for axis in mask))).ravel()
     allowed = np.asarray(mask) != 0
@@ -103,42 +105,34 @@ def read_mask(space: Space, mask: Any) -> Array:
     return allowed
 
 
-@dataclass
-class Episode:
-    """An episode under way.
-
-    random_state : of the environment's generator before its reset; None where the agent's seed was
-    given to it.  observation : the newest, as networks take it. `begin` resets the environment,
-    with the seed where one is given. `resume` brings a fresh environment to where the episode
-    stands; where it does not come back, a new episode begins.
+class View(NamedTuple):
+    """What the agent sees: the observation as networks take it, and which actions [A] are allowed;
+    None where all always are.
     """
 
-    random_state: Any
     observation: Any
-    hyde: int
-    actions: list[int] = field(default_factory=list)
-    total: float = 0.0
     allowed: Any = None
 
-    @classmethod
-    def begin(cls, env: Env, space: Space, hyde: int, seed: int | None = None) -> Self:
-        random_state = env.unwrapped.np_random.bit_generator.state if seed is None else None
-        observation, info = env.reset(seed=seed)
-        return cls(random_state, read(space, observation), hyde, allowed=allowed_in(space, info))
 
-    def resume(self, env: Env, space: Space, seed: int) -> Self:
-        if self.random_state is not None:
-            env.unwrapped.np_random.bit_generator.state = self.random_state
-        observation, info = env.reset(seed=seed if self.random_state is None else None)
-        for action in self.actions:
-            observation, _, terminated, truncated, info = env.step(action_of(space, action))
-            if terminated or truncated:
-                break
-        newest = read(space, observation)
-        if np.array_equal(newest, self.observation):
-            return replace(self, observation=newest, allowed=allowed_in(space, info))
-        warnings.warn(
-            "the environment did not come back to where the agent was saved; a new episode begins",
-            stacklevel=3,
-        )
-        return self.begin(env, space, self.hyde)
+def look(space: Space, observation: Any, info: dict[str, Any]) -> View:
+    """What an environment shows, checked; nothing is changed."""
+    return View(read(space, observation), allowed_in(space, info))
+
+
+def example(space: Space) -> View:
+    """A view of zeros."""
+    transition = jax.tree.map(np.asarray, space.transition())
+    return View(transition.observation, transition.allowed)
+
+
+def transition_of(before: View, action: Any, reward: Any, after: View, discount: Any) -> Transition:
+    """One step, as agents learn from it."""
+    return Transition(
+        before.observation,
+        action,
+        reward,
+        after.observation,
+        discount,
+        allowed=before.allowed,
+        allowed_next=after.allowed,
+    )
