@@ -172,7 +172,7 @@ class Blank(gym.Env[Any, Any]):
 
 def test_an_observation_that_is_no_number_is_refused_with_its_step() -> None:
     agent = MAKERS["networks"](Blank())
-    with pytest.raises(InputError, match="Blank returned the observation .* at step 5"):
+    with pytest.raises(InputError, match=r"Blank returned the observation .* at step 5"):
         agent.learn(10)
     assert agent.steps == 4
 

@@ -67,11 +67,12 @@ def _play(
     agent: Any, env: Any, deterministic: bool, seed: int, number: int, most: int
 ) -> tuple[float, int]:
     # The return and the length of one episode.
-    observation, _ = reset(env, seed, number, EVALUATION)
+    observation, info = reset(env, seed, number, EVALUATION)
     total, length, ended = 0.0, 0, False
     while not ended and length < most:
-        action = agent.predict(observation, deterministic)
-        observation, reward, terminated, truncated, _ = env.step(action)
+        mask = {"action_mask": info["action_mask"]} if "action_mask" in info else {}
+        action = agent.predict(observation, deterministic, **mask)
+        observation, reward, terminated, truncated, info = env.step(action)
         length += 1
         total += check_reward(env, reward, length)
         ended = bool(terminated or truncated)

@@ -45,11 +45,12 @@ class Personality:
     def __init__(self, agent: "StepwiseAgent", who: int) -> None:
         self.agent, self._who = agent, who
 
-    def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """His most probable action, or one drawn with his probabilities; an array of actions for a
-        batch of observations.
+    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
+        """His most probable action, or one drawn with his probabilities, among those that the mask
+        allows; an array of actions for a batch of observations.
         """
         pi, _, is_batch = self.agent._ask(observation, self._who)
+        pi = pi if action_mask is None else _allowed(pi, action_mask)
         if deterministic:
             actions = pi.argmax(-1)
         else:
@@ -70,6 +71,17 @@ class Personality:
         if q is None:
             raise InputError(f"{('Jekyll', 'Hyde')[self._who]} of this agent keeps no values q")
         return q if is_batch else q[0]
+
+
+def _allowed(pi: NDArray[Any], action_mask: Any) -> NDArray[Any]:
+    # The probabilities of the actions that are allowed; all the same where none of them had any.
+    allowed = np.broadcast_to(np.asarray(action_mask).astype(bool), pi.shape)
+    require(
+        allowed.any(axis=-1).all(),
+        f"action_mask is {action_mask!r}; it must allow an action in each observation",
+    )
+    kept = np.where(allowed, pi, 0.0)
+    return np.where(kept.sum(-1, keepdims=True) > 0.0, kept, allowed)
 
 
 class StepwiseAgent(Agent):
@@ -139,11 +151,11 @@ class StepwiseAgent(Agent):
                 interrupts.let_in()
         return self
 
-    def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """Jekyll's most probable action, or one drawn from his policy; an array of actions for a
-        batch of observations.
+    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
+        """Jekyll's most probable action, or one drawn from his policy, among those that the mask
+        allows; an array of actions for a batch of observations.
         """
-        return Personality(self, JEKYLL).predict(observation, deterministic)
+        return Personality(self, JEKYLL).predict(observation, deterministic, action_mask)
 
     def probabilities(self, observation: Any) -> NDArray[Any]:
         """Those with which Jekyll acts [A], or [N, A] for a batch of observations."""

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from jekyllhyde.agent import Episodes
+from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.deep import learning, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS, RECORDS, configure, spell
 from jekyllhyde.episode import Episode
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = 3
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
-BESIDE = ("episodes", "actions", "observation")  # arrays that are not the algorithm's
+BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 Kind = TypeVar("Kind", bound="DeepAgent")
 Arrays = dict[str, np.ndarray]
 
@@ -43,7 +43,7 @@ def save(path: str | Path, agent: "DeepAgent") -> None:
     arrays = {
         **agent.arrays(),
         "actions": np.array([] if episode is None else episode.actions, np.int32),
-        "observation": np.asarray(agent._observation),
+        **{f"{NEWEST}{path}": np.array(part) for path, part in _named(agent._observation).items()},
     }
     about = {
         "format": FORMAT,
@@ -83,6 +83,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         )
         arrays = load_file(Path(path) / ARRAYS)
         beside = {name: arrays.pop(name) for name in BESIDE}
+        newest = {name: arrays.pop(name) for name in list(arrays) if name.startswith(NEWEST)}
         settings = _restored_settings(kind.name, about["settings"], own)
         space = _restored_space(about["space"])
         _check_shapes(kind.name, settings, space, arrays)
@@ -91,12 +92,10 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         agent.state = filled(agent.state, arrays)
         agent._steps = check_count(about["steps"], "steps", 0)
         agent.episodes = Episodes.of(beside["episodes"])
-        agent.evaluations = [
-            {str(name): float(value) for name, value in row.items()} for row in about["evaluations"]
-        ]
+        agent.evaluations = evaluation_rows(about["evaluations"])
         if about["episode"] is not None:
             agent._episode = Episode(**about["episode"], actions=beside["actions"].tolist())
-        agent._observation = beside["observation"]
+        agent._observation = _restored_observation(agent, newest)
         _check_consistency(agent)
     if env is not None:
         agent.env = make_environment(env)
@@ -135,6 +134,17 @@ def _restored_space(stored: dict[str, Any]) -> networks.Space:
     return space
 
 
+def _restored_observation(agent: "DeepAgent", stored: Arrays) -> Any:
+    example = agent._observation
+    expected = {f"{NEWEST}{path}": part for path, part in _named(example).items()}
+    require(
+        {name: (part.shape, part.dtype) for name, part in stored.items()}
+        == {name: (part.shape, part.dtype) for name, part in expected.items()},
+        "its observation cannot be that of such an agent",
+    )
+    return jax.tree.unflatten(jax.tree.structure(example), [stored[name] for name in expected])
+
+
 def _check_shapes(name: str, settings: Any, space: networks.Space, arrays: Arrays) -> None:
     # Before anything is allocated: the arrays are those of such an agent.
     counts = [getattr(settings, "critics", 1), *map(len, _widths(settings))]
@@ -160,7 +170,6 @@ def _check_consistency(agent: "DeepAgent") -> None:
     # Numbers that contradict each other are refused; weights may be anything.
     state, space, steps = agent.state, agent.space, agent.steps
     episode, table, rows = agent._episode, agent.episodes.table, len(agent.episodes)
-    example, seen = np.asarray(space.example()), agent._observation
     fits = {
         "steps": int(state.t) == steps,
         "episodes": np.isfinite(table).all()
@@ -169,8 +178,7 @@ def _check_consistency(agent: "DeepAgent") -> None:
         and (table[:, 1] >= 1).all()
         and (np.diff(table[:, 3], prepend=0) >= table[:, 1]).all()
         and (rows == 0 or table[-1, 3] <= steps),
-        "observation": (seen.shape, seen.dtype) == (example.shape, example.dtype)
-        and _is_in(space, seen),
+        "observation": _is_in(space, agent._observation),
         "episode": episode is None
         or (
             isinstance(episode.number, int)
@@ -208,9 +216,9 @@ def _are_actions(space: networks.Space, actions: Any) -> bool:
     return numbers.dtype.kind == "i" and bool(((numbers >= 0) & (numbers < space.n_actions)).all())
 
 
-def _is_in(space: networks.Space, observations: np.ndarray) -> bool:
+def _is_in(space: networks.Space, observations: Any) -> bool:
     if space.n_states is None:
-        return bool(np.isfinite(observations).all())
+        return all(np.isfinite(part).all() for part in jax.tree.leaves(observations))
     return bool(((observations >= 0) & (observations < space.n_states)).all())
 
 

@@ -17,6 +17,7 @@ from jekyllhyde.deep import (
     agent_files,
     configure,
     learning,
+    measures,
     networks,
     spaces,
     training_loop,
@@ -68,6 +69,9 @@ def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace
         pack=jax.jit(packing.pack),
         unpack=jax.jit(packing.unpack),
         ask=(jax.jit(ask_jekyll), jax.jit(ask_hyde)),
+        measure=jax.jit(
+            lambda arrays, config: measures.measure(packing.unpack(arrays), settings.unpack(config))
+        ),
     )
 
 
@@ -82,8 +86,8 @@ class Outcome(NamedTuple):
     """
 
     reward: float
-    following: np.ndarray
-    start: np.ndarray
+    following: Any
+    start: Any
     terminated: bool
     ended: bool
 
@@ -115,7 +119,7 @@ class DeepAgent(StepwiseAgent):
     def _start(self, space: networks.Space) -> Self:
         training_loop.keep_compiled()
         self.space, self._steps = space, 0
-        self._observation = np.asarray(space.example())
+        self._observation = jax.tree.map(np.asarray, space.example())
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
@@ -145,19 +149,19 @@ class DeepAgent(StepwiseAgent):
     def steps(self) -> int:
         return self._steps
 
-    def _look(self, observation: Any, info: dict[str, Any]) -> np.ndarray:
-        seen = spaces.read(self.space, observation)
-        if seen.dtype.kind == "f" and not np.isfinite(seen).all():
+    def _look(self, observation: Any, info: dict[str, Any]) -> Any:
+        seen: Any = spaces.read(self.space, observation)
+        if not all(np.isfinite(part).all() for part in jax.tree.leaves(seen)):
             raise InputError(
                 f"{name_of(self.env)} returned the observation {observation!r} at step "
                 f"{self._steps + 1}; observations are finite numbers"
             )
         return seen
 
-    def _stands_at(self, seen: np.ndarray) -> bool:
-        return np.array_equal(seen, self._observation)
+    def _stands_at(self, seen: Any) -> bool:
+        return all(map(np.array_equal, *map(jax.tree.leaves, (seen, self._observation))))
 
-    def _begin(self, number: int, seen: np.ndarray) -> None:
+    def _begin(self, number: int, seen: Any) -> None:
         self._arrays, chosen = self._compiled.begin(self._arrays, self._config, seen)
         action, hyde = np.asarray(chosen).tolist()
         self._observation, self._episode = seen, Episode(number, action, hyde)
@@ -231,4 +235,5 @@ class DeepAgent(StepwiseAgent):
         return hasattr(self.settings, "explorer")
 
     def _measure(self) -> dict[str, float]:
-        return {}
+        values = self._compiled.measure(self._arrays, self._config)
+        return {name: float(value) for name, value in values.items()}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.agent import Episodes
+from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
@@ -149,10 +149,7 @@ def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
         (int(first_state), int(first_action)),
     )
     agent.episodes = Episodes.of(_with_steps(arrays.pop("episodes")))
-    agent.evaluations = [
-        {str(name): float(value) for name, value in row.items()}
-        for row in header.get("evaluations", [])
-    ]
+    agent.evaluations = evaluation_rows(header.get("evaluations", []))
     _restore(agent._learner, arrays)
     if header.get("episode") is not None:
         agent._episode = Episode(**header["episode"])
