@@ -278,7 +278,7 @@ def test_files_of_agents_without_the_newest_fields_are_read(tmp_path: Path) -> N
     arrays["position"] = arrays["position"][older].astype([(n, POSITION[n]) for n in older])
     np.savez(tmp_path / "older.npz", **arrays)
     again = jh.TabularJekyllHyde.load(tmp_path / "older.npz", gymnasium.make("FrozenLake-v1"))
-    assert (again.learn(200).pi == agent.learn(200).pi).all()
+    assert (again.learn(200).tables.pi == agent.learn(200).tables.pi).all()
 
 
 def steps_to_turn(rule: str, n: int, step: float = 1.0) -> int:
