@@ -351,9 +351,10 @@ def test_train_on_an_environment(capsys: pytest.CaptureFixture[str], tmp_path: P
     ]
     J = jh.from_gymnasium("FrozenLake-v1").J_star
     assert report["measured"][2]["mean"] == pytest.approx(J)
-    assert pq.read_table(tmp_path / "train.parquet").column_names == [
+    assert pq.read_table(tmp_path / "episodes.parquet").column_names == [
         "run",
         "episode",
+        "step",
         "return",
         "length",
         "hyde",

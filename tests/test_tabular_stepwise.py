@@ -107,8 +107,8 @@ def test_check_agent_notices_broken_promises(broken: str) -> None:
             super().learn(int(broken == "two calls"))
             return None if broken == "returns" else self
 
-        def predict(self, observation: Any, deterministic: bool = True) -> Any:
-            action = super().predict(observation, deterministic)
+        def predict(self, observation: Any, *more: Any, **options: Any) -> Any:
+            action = super().predict(observation, *more, **options)
             return 3 - action if broken == "batch" and np.ndim(observation) else action
 
         def probabilities(self, observation: Any) -> Any:

@@ -120,6 +120,17 @@ class Episodes:
         return values
 
 
+def evaluation_rows(stored: Any) -> list[dict[str, float]]:
+    """The rows of evaluations that a file holds, if they are rows of numbers by name."""
+    require(
+        isinstance(stored, list)
+        and all(isinstance(row, dict) for row in stored)
+        and all(isinstance(value, (int, float)) for row in stored for value in row.values()),
+        "its evaluations are no rows of numbers",
+    )
+    return list(stored)
+
+
 class Agent(ABC):
     """What every agent has. Subclasses write their keywords out, and say their `name`."""
 

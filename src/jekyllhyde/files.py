@@ -114,6 +114,22 @@ def read_json(path: Path, most: int = 1 << 26) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
+def write_toml(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    """A TOML file of tables of texts, numbers, and lists of them."""
+    lines = []
+    for title, table in tables.items():
+        lines += [f"[{title}]", *(f"{key} = {_toml(value)}" for key, value in table.items()), ""]
+    write_text(path, "\n".join(lines))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float):
+        return repr(float(value))  # infinity too, which JSON does not know
+    return json.dumps(value).replace("\x7f", "\\u007f")
+
+
 def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
     """Arrays by name, without pickle."""
     write_file(path, lambda file: np.savez(file, allow_pickle=False, **arrays))

@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from jekyllhyde.agent import Episodes
+from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.deep import learning, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS, RECORDS, configure, spell
 from jekyllhyde.episode import Episode
@@ -92,9 +92,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         agent.state = filled(agent.state, arrays)
         agent._steps = check_count(about["steps"], "steps", 0)
         agent.episodes = Episodes.of(beside["episodes"])
-        agent.evaluations = [
-            {str(name): float(value) for name, value in row.items()} for row in about["evaluations"]
-        ]
+        agent.evaluations = evaluation_rows(about["evaluations"])
         if about["episode"] is not None:
             agent._episode = Episode(**about["episode"], actions=beside["actions"].tolist())
         agent._observation = _restored_observation(agent, newest)

@@ -17,6 +17,7 @@ from jekyllhyde.deep import (
     agent_files,
     configure,
     learning,
+    measures,
     networks,
     spaces,
     training_loop,
@@ -70,6 +71,9 @@ def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace
         pack=jax.jit(packing.pack),
         unpack=jax.jit(packing.unpack),
         ask=(jax.jit(ask_jekyll), jax.jit(ask_hyde)),
+        measure=jax.jit(
+            lambda arrays, config: measures.measure(packing.unpack(arrays), settings.unpack(config))
+        ),
     )
 
 
@@ -236,4 +240,5 @@ class DeepAgent(StepwiseAgent):
         return hasattr(self.settings, "explorer")
 
     def _measure(self) -> dict[str, float]:
-        return {}
+        values = self._compiled.measure(self._arrays, self._config)
+        return {name: float(value) for name, value in values.items()}

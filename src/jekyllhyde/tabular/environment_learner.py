@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.tabular.algorithm import DIVERGED, advance
-from jekyllhyde.tabular.hyde import ModelBased, Optimistic, OptimisticQ, Uniform
-from jekyllhyde.tabular.known_model import Observed, choose_action, hyde_policy
-from jekyllhyde.tabular.records import EDGE_FIELDS, Run, new_edges, rate_at
+from jekyllhyde.tabular.hyde import Uniform, hyde_policy
+from jekyllhyde.tabular.known_model import Observed, choose_action
+from jekyllhyde.tabular.records import EDGE_FIELDS, Run, new_edges
 from jekyllhyde.tabular.run_state import algorithm, initial_state
 from jekyllhyde.tabular.settings import TabularSettings
 
@@ -189,7 +189,7 @@ class EnvironmentLearner:
             return self.state.table("pi")[states], self.state.table("q")[states]
         settings: Any = self.settings
         explorer, tables = settings.explorer(), self.state.tables
-        if not isinstance(explorer, (OptimisticQ, Uniform, Optimistic, ModelBased)):
+        if hasattr(explorer, "hyde_policy") and not isinstance(explorer, Uniform):
             pi = np.empty(self.shape)
             hyde_policy(explorer, tables, pi)
             return pi[states], None
@@ -203,12 +203,9 @@ class EnvironmentLearner:
         """
         state, settings = self.state, self.settings
         values = {"coverage": float((state.table("n").sum(axis=1) > 0).mean())}
-        leader = algorithm(settings, state, settings.gamma, 1, False).leader
-        if hasattr(leader, "epsilon"):
-            values["epsilon"] = float(rate_at(leader.epsilon, state.steps + 1))
-        elif hasattr(leader, "q0"):
-            promise = float(state.position.start_value[0]) / leader.q0
-            values["epsilon"] = min(max(promise, 0.0), 1.0) ** 0.25
+        choices = algorithm(settings, state, settings.gamma, 1, False)
+        if hasattr(choices.leader, "epsilon"):
+            values["epsilon"] = float(choices.leader.epsilon.rate_now(self.run, state.steps + 1))
         return values
 
 

@@ -45,9 +45,9 @@ from jekyllhyde.tabular.records import (
     Run,
     Tables,
     Transition,
+    critic_step,
     expected_value,
     greedy_value,
-    step_size,
     transition,
 )
 
@@ -207,7 +207,7 @@ class Plain(NamedTuple):
         return target
 
 
-class Curious(NamedTuple):
+class WithUcb(NamedTuple):
     """The reward and nu times the UCB bonus, the baseline of the paper's Figure 2."""
 
     nu: float
@@ -230,7 +230,7 @@ class TemporalDifference(NamedTuple):
         tables, q, pair = run.tables, run.tables.q, sample.pair
         target = sample.r + sample.discount * next_value(self.rule, tables, sample.next)
         target = with_bonus(self.reward, target, tables.n[pair], log_count)
-        q[pair] += step_size(self.eta, tables.n[pair]) * (target - q[pair])
+        q[pair] += critic_step(self.eta, tables.n[pair]) * (target - q[pair])
         return abs(q[pair]) < LARGEST
 
 
