@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.vector import VectorEnv
 
 from jekyllhyde.deep import (
     ALGORITHMS,
@@ -23,8 +24,10 @@ from jekyllhyde.deep import (
     training_loop,
 )
 from jekyllhyde.deep.packed_state import Arrays, Packing
+from jekyllhyde.deep.vector_steps import Lane, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of, reset
 from jekyllhyde.errors import InputError
+from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
 
@@ -43,6 +46,9 @@ def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace
 
     def begin(arrays: Arrays, config: Arrays, view: spaces.View) -> tuple[Arrays, jax.Array]:
         return choose(packing.unpack(arrays), settings.unpack(config), view)
+
+    def lead(arrays: Arrays, hyde: Any) -> Arrays:
+        return packing.pack(replace(packing.unpack(arrays), hyde_acts=hyde))
 
     def turn(
         arrays: Arrays, config: Arrays, facts: tuple[Any, ...], ended: Any, start: spaces.View
@@ -67,6 +73,7 @@ def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace
 
     return SimpleNamespace(
         begin=jax.jit(begin, donate_argnums=0),
+        lead=jax.jit(lead, donate_argnums=0),
         turn=jax.jit(turn, donate_argnums=0),
         pack=jax.jit(packing.pack),
         unpack=jax.jit(packing.unpack),
@@ -84,7 +91,7 @@ def _initial(name: str) -> Any:
 
 class Outcome(NamedTuple):
     """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
-    an episode ended), and how it ended.
+    an episode ended), how it ended, and in which lane of a vector environment.
     """
 
     reward: float
@@ -92,6 +99,7 @@ class Outcome(NamedTuple):
     start: spaces.View
     terminated: bool
     ended: bool
+    lane: int | None = None
 
 
 class DeepAgent(StepwiseAgent):
@@ -115,6 +123,7 @@ class DeepAgent(StepwiseAgent):
         }
         self.settings = configure(self.name, config, **chosen)
         self._arrays: Arrays | None = None
+        self._vector: VectorSteps | None = None
         if self.env is not None:
             self._start(spaces.space_of(self.env))
 
@@ -172,7 +181,41 @@ class DeepAgent(StepwiseAgent):
     def _reserve(self, steps: int) -> None:
         pass  # replay has its size from the beginning
 
+    def _enter(self, interrupts: Interrupts) -> None:
+        if not isinstance(self.env, VectorEnv):
+            super()._enter(interrupts)
+            return
+        self._interrupts = interrupts
+        if self.is_inside:
+            return
+        self._vector = vector = self._vector or VectorSteps(self.env)
+        number = 0 if self._episode is None else self._episode.number
+        starts = [self._look(*view) for view in vector.restart(self.seed, number)]
+        for i, start in enumerate(starts):
+            self._begin_lane(i, vector.new_episode(), start)
+        self.is_inside = True
+
+    def _begin_lane(self, i: int, episode: Episode, start: spaces.View) -> None:
+        vector: Any = self._vector
+        self._interrupts.is_closed = True
+        self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
+        self._begin(episode.number, start)
+        vector.lanes[i] = Lane(start, self._episode)
+        self._interrupts.is_closed = False
+
+    def _try_lane(self, vector: VectorSteps) -> Outcome:
+        i, step = vector.next(self.seed, self._as_action)
+        start = None if step.start is None else self._look(*step.start)
+        if step.reached is None:
+            self._begin_lane(i, vector.lanes[i].episode, start)  # type: ignore[arg-type]
+            return self._try_lane(vector)
+        following, ended = self._look(*step.reached), step.terminated or step.truncated
+        reward = check_reward(self.env, step.reward, self._steps + 1)
+        return Outcome(reward, following, start or following, step.terminated, ended, i)
+
     def _try(self) -> Outcome:
+        if self._vector is not None:
+            return self._try_lane(self._vector)
         episode: Any = self._episode
         observation, reward, terminated, truncated, info = self.env.step(
             self._as_action(episode.next_action)
@@ -185,7 +228,11 @@ class DeepAgent(StepwiseAgent):
         return Outcome(value, following, start, bool(terminated), ended)
 
     def _take_over(self, outcome: Outcome) -> bool:
-        reward, following, start, terminated, ended = outcome
+        reward, following, start, terminated, ended, lane = outcome
+        if lane is not None:
+            self._observation, self._episode = self._vector.lanes[lane]  # type: ignore[union-attr]
+            hyde = np.bool_(self._episode.hyde)  # type: ignore[union-attr]
+            self._arrays = self._compiled.lead(self._arrays, hyde)
         episode: Any = self._episode
         facts = (
             self._observation,
@@ -205,6 +252,8 @@ class DeepAgent(StepwiseAgent):
         if ended:
             self.episodes.add(episode.total, len(episode.actions), episode.hyde, self._steps)
             self._episode = Episode(episode.number + 1, action, hyde)
+        if lane is not None:
+            self._episode = self._vector.stored(lane, self._observation, self._episode, ended)  # type: ignore[union-attr, arg-type]
         return ended
 
     def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:
