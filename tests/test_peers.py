@@ -74,9 +74,9 @@ def test_q_learning_is_its_update(eta_c: Any) -> None:
         step = 11.0 / (10.0 + n[s, a]) if eta_c == "visits" else eta_c
         target = r + (0.0 if ended else 0.9 * q[s_next].max())
         q[s, a] += step * (target - q[s, a])
-    assert np.allclose(agent.q, q, rtol=1e-9)
+    assert np.allclose(agent.tables.q, q, rtol=1e-9)
     tied = np.isclose(q, q.max(axis=1, keepdims=True), rtol=1e-12)
-    assert np.allclose(agent.pi, tied / tied.sum(axis=1, keepdims=True))
+    assert np.allclose(agent.tables.pi, tied / tied.sum(axis=1, keepdims=True))
 
 
 def test_ucb_h_is_its_update() -> None:
@@ -88,7 +88,7 @@ def test_ucb_h_is_its_update() -> None:
         value = 0.0 if ended else min(q[s_next].max(), h * r_max)
         target = r + 0.9 * value + c * r_max * np.sqrt(h**3 / n[s, a])
         q[s, a] += (h + 1) / (h + n[s, a]) * (target - q[s, a])
-    assert np.allclose(agent.q, q, rtol=1e-9)
+    assert np.allclose(agent.tables.q, q, rtol=1e-9)
 
 
 def test_ucbvi_has_the_optimistic_values_of_what_it_saw() -> None:
@@ -106,7 +106,7 @@ def test_ucbvi_has_the_optimistic_values_of_what_it_saw() -> None:
         backup = (total + after @ v * 0.9) / np.maximum(n, 1) + c * h / np.sqrt(np.maximum(n, 1))
         q = np.where(tried, np.minimum(backup, h), h)
     assert tried.sum() > 6
-    assert np.allclose(agent.q, q, atol=0.02 * h)
+    assert np.allclose(agent.tables.q, q, atol=0.02 * h)
 
 
 def test_psrl_plans_in_the_posterior_mean_where_it_has_no_doubt() -> None:
@@ -125,7 +125,7 @@ def test_psrl_plans_in_the_posterior_mean_where_it_has_no_doubt() -> None:
     for _ in range(200):
         v = q.max(axis=1)
         q = mean + 0.8 * np.where(following >= 0, v[following], 0.0)
-    assert np.allclose(agent.q[states], q[states], atol=0.02)
+    assert np.allclose(agent.tables.q[states], q[states], atol=0.02)
 
 
 def test_draws_have_their_distributions() -> None:

@@ -13,12 +13,8 @@ from jekyllhyde.jit import compile_ptx
 from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
-from jekyllhyde.tabular.agents import (
-    TabularJekyllHyde,
-    TabularOnPolicy,
-    TabularPsrl,
-    TabularUcbvi,
-)
+from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.peer_agents import TabularPsrl, TabularUcbvi
 from mdps import GreedyStep
 
 pytestmark = pytest.mark.skipif(

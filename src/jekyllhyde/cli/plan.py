@@ -11,7 +11,6 @@ from jekyllhyde.cli.console import (
     first_argument,
     given,
     prepare_out,
-    progress_bar,
     show_json,
     show_table,
     with_flags,
@@ -19,6 +18,7 @@ from jekyllhyde.cli.console import (
 from jekyllhyde.errors import require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of
+from jekyllhyde.progress_bar import progress_bar
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def plan_all(
 ) -> list[Any]:
     """One run per density; the keywords are flags.
 
-    parametrization : how theta gives pi: direct or softmax.
+    parametrization : how theta moves and gives pi: direct, softmax, cross_entropy, raise_greedy,
+        natural_gradient (the same as mirror_step), or file.py:Name.
     density : where pi is updated, d_t: pg, undiscounted, uniform, mixture; several make several
         runs, compared.
     o : off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5.

@@ -15,6 +15,7 @@ class AgentSettings:
     gamma: float = 0.99
 
     agent: ClassVar[str]
+    values: ClassVar[str] = "q"  # the table that says what actions are worth
 
     def option(self, name: str) -> Any:
         """The value of an option; None where the agent has no such option."""

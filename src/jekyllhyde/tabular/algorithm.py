@@ -87,7 +87,7 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
         factor_sum += factor
         step = step_of(step_size, factor, factor_sum, trajectories, t)
         factor *= step_size.decay
-        o = off_policiness(leader, t)
+        o = off_policiness(leader, run, t)
         prepare(critic, world, run, t)  # the mle critic alone
         over = is_over(world, e, k + 1)
         for i in range(draws(replay, run, batch, k + 1, over)):  # 8

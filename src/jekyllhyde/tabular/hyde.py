@@ -27,13 +27,13 @@ from jekyllhyde.tabular.learned_model import next_mean
 from jekyllhyde.tabular.records import (
     ByVisits,
     Place,
-    Rate,
     Run,
     Tables,
     Transition,
     critic_step,
+    expected_value,
     greedy_value,
-    rate_at,
+    rate_now,
     uniform,
 )
 
@@ -42,42 +42,64 @@ bonus_value = by_type("value")
 
 
 class JekyllAndHyde(NamedTuple):
-    """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his."""
+    """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his. Each
+    is a `Rate`, a function of t alone, or depends on what was learned.
+    """
 
-    epsilon: Rate
-    o: Rate
+    epsilon: Any
+    o: Any
 
     def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
+        now = run.position[0]
+        value = greedy_value(run.tables.q_hyde, row, run.tables.width)
+        now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
+        watch(self.o, run, row)
 
-    def off_policiness(self, t: int) -> float:
-        return rate_at(self.o, t)
+    def off_policiness(self, run: Run, t: int) -> float:
+        return rate_now(self.o, run, t)
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
-        epsilon = rate_at(self.epsilon, t)
+        epsilon = rate_now(self.epsilon, run, t)
         return epsilon, 1 if epsilon > 0.0 and uniform(run.words) < epsilon else 0
 
 
-class CuriousLeader(NamedTuple):
-    """Hyde leads as often as he expects something new; o_t of the samples are his.
+class Curiosity(NamedTuple):
+    """epsilon: Hyde leads as often as he expects something new.
 
-    epsilon is the fourth root of his value where trajectories start, in units of his first value:
-    1 while nothing is known, and falling with the square root of the square root of his bonus.
+    The fourth root of his value where trajectories start, the mean of the last ten or so, in units
+    of his first value: 1 while nothing is known, and falling with the square root of the square
+    root of his bonus.
     """
 
     q0: float
-    o: Rate
 
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
-
-    def off_policiness(self, t: int) -> float:
-        return rate_at(self.o, t)
-
-    def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
+    def rate_now(self, run: Run, t: int) -> float:
         promise = max(run.position[0].start_value / self.q0, 0.0)
-        epsilon = sqrt(sqrt(min(promise, 1.0)))
-        return epsilon, 1 if uniform(run.words) < epsilon else 0
+        return sqrt(sqrt(min(promise, 1.0)))
+
+
+class Stalling(NamedTuple):
+    """o: the more of Hyde's data the less Jekyll's own value moves.
+
+    His value where trajectories start is followed by a fast mean and a slow one. Their distance, in
+    units of the largest so far, is how much is going on: o is 0.9 without it, 0.1 at its largest.
+    """
+
+    fast: float = 0.1
+    slow: float = 0.01
+
+    def watch(self, run: Run, row: Place) -> None:
+        now = run.position[0]
+        value = expected_value(run.tables, row)
+        now.value_fast += self.fast * (value - now.value_fast)
+        now.value_slow += self.slow * (value - now.value_slow)
+        now.value_pace = max(now.value_pace, abs(now.value_fast - now.value_slow))
+
+    def rate_now(self, run: Run, t: int) -> float:
+        now = run.position[0]
+        if now.value_pace == 0.0:
+            return 0.9
+        return 0.9 - 0.8 * abs(now.value_fast - now.value_slow) / now.value_pace
 
 
 @BONUSES.register
@@ -128,7 +150,7 @@ class Nobody(NamedTuple):
     def begin(self, run: Run, row: Place) -> None:
         """Nothing."""
 
-    def off_policiness(self, t: int) -> float:
+    def off_policiness(self, run: Run, t: int) -> float:
         return 0.0
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
@@ -218,14 +240,6 @@ class ModelBased(NamedTuple):
         tables.q_hyde[pair] = bonus + self.gamma * value
 
 
-@phase
-def meet_start(run: Run, row: Place) -> None:
-    """Take Hyde's value at a start into the mean over the last ten or so."""
-    now = run.position[0]
-    value = greedy_value(run.tables.q_hyde, row, run.tables.width)
-    now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
-
-
 def greedy_policy(explorer: Any, tables: Tables, pi: Floats) -> None:
     """Hyde's greedy policy [S, A], the first of equals."""
     for s in range(pi.shape[0]):
@@ -257,7 +271,10 @@ def act_greedily(explorer: Any, tables: Tables, row: Place, u: float) -> Place:
     return greedy_action(tables.q_hyde, row, tables.width, u)
 
 
-hyde_action, hyde_policy = (
-    by_type("hyde_action", act_greedily),
-    by_type("hyde_policy", greedy_policy),
-)
+def watch_nothing(rate: Any, run: Run, row: Place) -> None:
+    """Nothing, at the start of a trajectory, for rates that follow t alone."""
+
+
+hyde_action = by_type("hyde_action", act_greedily)
+hyde_policy = by_type("hyde_policy", greedy_policy)
+watch = by_type("watch", watch_nothing)

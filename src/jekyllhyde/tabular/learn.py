@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import LackOfMemory, check_choice, check_count, require
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
@@ -202,13 +202,15 @@ def _check_problems(job: _Job, mdps: list[FiniteMDP]) -> None:
 
 
 def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
-    # Bytes that one run takes at most: tables, edges, evaluation, and a full replay log.
+    # Bytes that one run takes at most: tables, edges, evaluation, learned model, a full replay log.
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
     steps = float(job.trajectories) * min(job.horizon, 10_000)
     capacity = job.settings.option("capacity") or np.inf
     kept = min(steps, 2.0 * capacity) if job.settings.uses_replay else 0.0
-    return tables + edges + evaluation + 4.0 * max(kept, CHUNK)
+    learned = 33.0 * mdp.r.size + 36.0 * S + 25.0 * (2 * mdp.P.nnz + CHUNK)  # `Counts`
+    model = learned if job.settings.learns_model else 0.0
+    return tables + edges + evaluation + model + 4.0 * max(kept, CHUNK)
 
 
 def _check_memory(
@@ -220,12 +222,12 @@ def _check_memory(
     curves = 12 * 8.0 * len(evaluation_times(job.trajectories))
     needed = workers * largest + tasks * (tables + curves)
     available = machine_memory() if memory is None else memory
-    require(
-        needed <= available,
-        f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
-        f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
-        "are; give fewer threads, runs or trajectories, or a replay capacity",
-    )
+    if needed > available:
+        raise LackOfMemory(
+            f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
+            f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
+            "are; give fewer threads, runs or trajectories, or a replay capacity"
+        )
 
 
 def _collect(

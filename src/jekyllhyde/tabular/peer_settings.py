@@ -27,6 +27,7 @@ class PeerSettings(AgentSettings):
     # The horizon H of values and bonuses; 1 / (1 - gamma) by default.
     lookahead: float | None = None
 
+    values: ClassVar[str] = "q_hyde"
     hyde_q0: ClassVar[float] = 0.0  # there is a table for it; `begin` fills it
     # What the numbers must exceed, and must not.
     bounds: ClassVar[dict[str, tuple[float, float]]] = {}
@@ -70,14 +71,14 @@ class PeerSettings(AgentSettings):
             leader=Alone(),
             actor=Follow(),
             critic=NoCritic(),
-            explorer=self.explorer(state, gamma),
+            explorer=self.record(state, gamma),
             replay=Sweeping(logs, gamma) if self.uses_replay else UnderWay(),
             step_size=StepSize(0.0, 1.0, NONE),
             batch=self.option("batch") or 1,
             counts_log=False,
         )
 
-    def explorer(self, state: "RunState", gamma: float) -> Any:
+    def record(self, state: "RunState", gamma: float) -> Any:
         """The peer's own record."""
         raise NotImplementedError
 
@@ -104,7 +105,7 @@ class QLearningSettings(PeerSettings):
             f"eta_c is {self.eta_c!r}; it must be a number in (0, 1], or 'visits'",
         )
 
-    def explorer(self, state: "RunState", gamma: float) -> Any:
+    def record(self, state: "RunState", gamma: float) -> Any:
         step = ByVisits() if self.eta_c == BY_VISITS else Constant(float(self.eta_c))
         return EpsilonGreedy(step, float(self.epsilon))
 
@@ -119,7 +120,7 @@ class UcbHSettings(PeerSettings):
     agent: ClassVar[str] = "ucb-h"
     bounds: ClassVar[dict[str, tuple[float, float]]] = {"c": (0, math.inf)}
 
-    def explorer(self, state: "RunState", gamma: float) -> Any:
+    def record(self, state: "RunState", gamma: float) -> Any:
         return UcbHoeffding(self.horizon(gamma), float(self.c))
 
 
@@ -147,7 +148,7 @@ class UcbviSettings(PeerSettings):
     def learns_model(self) -> bool:
         return True
 
-    def explorer(self, state: "RunState", gamma: float) -> Any:
+    def record(self, state: "RunState", gamma: float) -> Any:
         return Ucbvi(gamma, self.horizon(gamma), float(self.c))
 
 
@@ -173,6 +174,6 @@ class PsrlSettings(PeerSettings):
     def learns_model(self) -> bool:
         return True
 
-    def explorer(self, state: "RunState", gamma: float) -> Any:
+    def record(self, state: "RunState", gamma: float) -> Any:
         prior = float(self.alpha), float(self.sigma), float(self.mu)
         return Psrl(gamma, *prior, room_for_draw(state.model))

@@ -40,7 +40,7 @@ class Alone(NamedTuple):
     def begin(self, run: Run, row: Place) -> None:
         """Nothing."""
 
-    def off_policiness(self, t: int) -> float:
+    def off_policiness(self, run: Run, t: int) -> float:
         return 1.0
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:

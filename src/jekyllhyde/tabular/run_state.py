@@ -12,9 +12,10 @@ from jekyllhyde.tabular.algorithm import JEKYLL, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
     Count,
-    CuriousLeader,
+    Curiosity,
     JekyllAndHyde,
     Nobody,
+    Stalling,
     Uniform,
 )
 from jekyllhyde.tabular.jekyll import (
@@ -27,7 +28,6 @@ from jekyllhyde.tabular.jekyll import (
     ModelBasedCritic,
     Plain,
     RegularizedSoftmax,
-    RowRule,
     Sampled,
     Softmax,
     TemporalDifference,
@@ -48,6 +48,7 @@ from jekyllhyde.tabular.records import (
     stream,
 )
 from jekyllhyde.tabular.replays import UNBOUNDED, Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
@@ -138,14 +139,15 @@ def algorithm(
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        rates = {
-            name: rate_of(schedule, state.steps, steps)
-            for name in ("epsilon", "o")
-            if isinstance(schedule := settings.option(name), Schedule)
-        }
-        first_value = float(settings.option("hyde_q0"))
-        leader = (
-            JekyllAndHyde(**rates) if "epsilon" in rates else CuriousLeader(first_value, **rates)
+        learned = {"epsilon": Curiosity(float(settings.option("hyde_q0"))), "o": Stalling()}
+        schedules = {name: settings.option(name) for name in learned}
+        leader = JekyllAndHyde(
+            **{
+                name: rate_of(schedule, state.steps, steps)
+                if isinstance(schedule, Schedule)
+                else learned[name]
+                for name, schedule in schedules.items()
+            }
         )
         explorer = settings.explorer()
         if isinstance(explorer, Posterior):
@@ -200,8 +202,7 @@ def _critic(settings: TabularSettings, gamma: float) -> Any:
 
 def _actor(settings: TabularSettings) -> Any:
     if settings.option("actor") is not None:
-        rule = ACTORS.make(settings.option("actor"), "actor")
-        return rule if hasattr(rule, "improve") else RowRule(rule)
+        return as_actor(ACTORS.make(settings.option("actor"), "actor"))
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)
     is_direct = settings.parametrization == "direct"

@@ -13,6 +13,7 @@ from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.conventions import (
+    ADAPTIVE,
     BY_VISITS,
     CURIOUS,
     JEKYLL_HYDE,
@@ -21,8 +22,9 @@ from jekyllhyde.tabular.conventions import (
     Presets,
 )
 from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, BonusQLearning, ModelBased
-from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic, RaiseHopeful
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
 from jekyllhyde.tabular.posterior import Posterior
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
@@ -41,8 +43,8 @@ class TabularSettings(AgentSettings):
     q0: float = 0.0
     # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    # Another rule for the policy update than the paper's: raise_greedy, raise_hopeful, or
-    # file.py:Name.
+    # Another rule for the policy update than the paper's: cross_entropy, raise_greedy,
+    # raise_hopeful, natural_gradient (the same as mirror_step), or file.py:Name.
     actor: Any = None
     # expected_sarsa, current (on the transition under way), q_learning, model_based, mle, or
     # file.py:Name.
@@ -178,6 +180,7 @@ class JekyllHydeSettings(TabularSettings):
     # curious: as often as he expects something new.
     epsilon: ScheduleLike | None = None
     # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
+    # adaptive: the more the less Jekyll's own value moves.
     o: ScheduleLike = 0.5
     # Hyde: model_based, optimistic (the same without a model), hoeffding, posterior (sampling),
     # q_learning on his bonus (the paper), uniform, or file.py:Name.
@@ -207,7 +210,8 @@ class JekyllHydeSettings(TabularSettings):
         super().__post_init__()
         if self.option("epsilon") != CURIOUS:
             object.__setattr__(self, "epsilon", probability(self.option("epsilon"), "epsilon"))
-        object.__setattr__(self, "o", probability(self.o, "o"))
+        if self.o != ADAPTIVE:
+            object.__setattr__(self, "o", probability(self.o, "o"))
         require(
             self.hyde_clip is None or self.hyde_clip > -math.inf,
             f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip",
