@@ -596,7 +596,7 @@ def clients(seeds: int = 5) -> list[list[Any]]:
                 hyde_clip=np.inf,
                 seed=seed,
             ).learn(steps)
-            found["jekyll-hyde"].append(score(agent.pi))
+            found["jekyll-hyde"].append(score(agent.tables.pi))
             found["q-learning"].append(
                 score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed))
             )

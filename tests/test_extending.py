@@ -164,7 +164,7 @@ def learn_with(agent: TabularAgent, mdp: Any = None) -> Numbers:
 def learn_on_a_cliff(**given: Any) -> Numbers:
     given |= {"hyde_clip": np.inf}
     agent = jh.TabularJekyllHyde("CliffWalking-v1", **given).learn(2000)
-    return [*agent.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
+    return [*agent.tables.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
 
 
 TRAIN = ("--trajectories", "40", "--runs", "2")

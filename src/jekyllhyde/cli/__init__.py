@@ -1,22 +1,27 @@
 """`jh`: a thin door to the library. Bad input gets one sentence and exit status 2."""
 
+import os
 import sys
 from typing import Annotated, Any, Union
 
 import tyro
 
 from jekyllhyde import __version__
+from jekyllhyde.cli.console import say
 from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
-from jekyllhyde.cli.train import Train
+from jekyllhyde.cli.train import Train, resumed
+from jekyllhyde.cli.watching import Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
+    "eval": Eval,
+    "watch": Watch,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,
@@ -27,18 +32,22 @@ COMMANDS: dict[str, Any] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of `jh`."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(arguments).run() or 0
+        return parse(resumed(arguments)).run() or 0
     except InputError as error:
-        print(f"jh: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("jh: stopped", file=sys.stderr)
+        say(f"jh: {error}", error=True)
+    except MemoryError as error:
+        say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
+    except BrokenPipeError:  # nobody reads on
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
+    except KeyboardInterrupt as stop:
+        say(f"jh: {stop or 'stopped'}", error=True)
         return 130
+    return 2
 
 
 def parse(arguments: list[str]) -> Any:
