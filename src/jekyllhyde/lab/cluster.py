@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import importlib
 import os
+import secrets
 import socket
 import sys
 import threading
@@ -134,6 +135,9 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
     refusal = f"address is {address!r}; no Ray cluster can be reached there"
     if address is None:
         refusal = "no Ray cluster can be started"
+        # Ray's ports are open to the network: without this, anyone who reaches them may run code.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         options = {
             "address": "local",
             "num_cpus": count_threads(workers),
