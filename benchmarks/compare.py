@@ -31,20 +31,21 @@ COMMANDS = {
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
 
 SPEED = """
-import json, sys, time
+import functools, json, sys, time
 import jekyllhyde as jh
-J, P = jh.TabularJekyllHyde, jh.TabularOnPolicy
+J = functools.partial(jh.TabularJekyllHyde, convention="published")
+P = jh.TabularOnPolicy
 chain, garnet = jh.chain(10, beta=0.8), jh.garnet(100, seed=1)
 calls = {}
 for name, mdp, agent, count in (
-    ("learn, chain, J&H", chain, J(), 200_000), ("learn, chain, PG", chain, P(), 500_000),
+    ("learn, chain, J&H", chain, J(), 200_000), ("learn, chain, PG", chain, P(), 5_000_000),
     ("learn, random, J&H", garnet, J(hyde_eta=1.0), 8_000),
     ("learn, random, J&H, batch 4", garnet, J(batch=4, hyde_eta=1.0), 3_000),
     ("learn, random, PG", garnet, P(), 8_000),
 ):
     calls[name] = lambda mdp=mdp, agent=agent, count=count: jh.learn(
         mdp, agent, trajectories=count, threads=1)
-for mdp, count in ((jh.chain(10), 15_000), (jh.garnet(50, seed=0), 3_000)):
+for mdp, count in ((jh.chain(10), 300_000), (jh.garnet(50, seed=0), 20_000)):
     for rule in ("direct", "softmax"):
         for density in ("pg", "undiscounted", "uniform", "mixture"):
             o = 0.5 if density == "mixture" else None

@@ -1,148 +1,141 @@
 """The tabular agents on the yardsticks of exploration: how long until Jekyll is at the optimum.
 
-    python benchmarks/exploration.py [--runs 100] [--agents recommended ...] [-- yardsticks]
+    python benchmarks/exploration.py [--runs 100] [--store DIR] [--ablation] [yardsticks]
 
-At the optimum means a normalized return above 0.99. No setting differs between tasks. Seeds begin
-at 1,000: the default was settled on others. Each row is kept in results/exploration.json as soon as
-it is there, and results/exploration.md is the table of all.
+What is run is defined in jekyllhyde.lab.exploration. Runs are kept in the store, so what was made
+once is not made again; results/exploration.json and results/exploration.md are written anew after
+every yardstick, from the rows of all that the store has.
 """
 
 import argparse
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import jekyllhyde as jh
+from jekyllhyde.lab import Store, engine, exploration
+from jekyllhyde.lab.exploration import ABLATED, ABLATIONS, AGENTS, RECOMMENDED, Times, median
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 RESULTS = Path(__file__).parent / "results"
-SEED, TARGET = 1000, 0.99
-MODEL_FREE = {
-    "hyde": "optimistic",
-    "critic": "expected_sarsa",
-    "eta_c": "visits",
-    "replay": "backward",
-}
-AGENTS: dict[str, dict[str, Any]] = {
-    "recommended": {},
-    "model_free": MODEL_FREE,
-    "published": {"convention": "published"},
-    "epsilon=0.5": {"epsilon": 0.5},
-    "epsilon=0.1": {"epsilon": 0.1},
-    "epsilon=100/t": {"epsilon": "100/t"},
-    "episodic": {"hyde": "model_based(episodic=True)"},
-    "uniform Hyde": {"hyde": "uniform"},
-    "logs": {"replay": "logs"},
-    "raise_greedy": {"actor": "raise_greedy"},
-    "policy gradient": {"actor": "softmax", "eta": 1.0},
-    "expected SARSA": {"critic": "expected_sarsa"},
-    "batch=4": {"batch": 4},
-    "o=0": {"o": 0.0},
-    "o=1": {"o": 1.0},
-}
-# Trajectories at most; elsewhere as many as make 300,000 steps.
-LIMITS = {f"deep_sea_{n}": 20 * n for n in (10, 20, 30, 50, 100)}
-LIMITS |= {"frozen_lake_4x4": 20_000, "frozen_lake_8x8": 8_000}  # they end early
-MOST_STEPS = 300_000
+SEAS = (10, 20, 30, 50, 100)
 
 
-def limit(name: str, agent: str) -> int:
-    if name.startswith("deep_sea_") and agent == "model_free" and name in LIMITS:
-        n = int(name.rpartition("_")[2])
-        return n * n // 2
-    return LIMITS.get(name, max(2000, 300_000 // YARDSTICKS[name].horizon))
-
-
-def measure(name: str, agent: str, runs: int) -> dict[str, Any]:
-    yardstick, start = YARDSTICKS[name], time.perf_counter()
-    mdps = [yardstick.make(SEED + run) for run in range(runs)]
-    is_one = all(
-        mdp is mdps[0]
-        or (
-            mdp.name == mdps[0].name
-            and (mdp.r == mdps[0].r).all()
-            and (mdp.P != mdps[0].P).nnz == 0
-        )
-        for mdp in mdps[1:]
-    )
-    out = jh.learn(
-        mdps[0] if is_one else mdps,
-        jh.TabularJekyllHyde(**AGENTS[agent]),
-        trajectories=limit(name, agent),
-        runs=runs if is_one else 1,
-        seed=SEED,
-        horizon=yardstick.horizon,
-        target=TARGET,
-        target_on="jekyll",
-    )
-    reached = out.reached(TARGET, "jekyll")
-    at = reached.argmax(axis=1)
-    there = reached.any(axis=1) & (out.steps[np.arange(len(at)), at] <= MOST_STEPS)
-    times = np.where(there, out.trajectories[at], np.inf)
-    steps = np.where(there, out.steps[np.arange(len(at)), at], np.inf)
-    return {
-        "task": name,
-        "agent": agent,
-        "runs": len(there),
-        "limit": limit(name, agent),
-        "reached": int(there.sum()),
-        "trajectories": [float(np.quantile(times, q, method="inverted_cdf")) for q in (0.5, 0.95)],
-        "steps": [float(np.quantile(steps, q, method="inverted_cdf")) for q in (0.5, 0.95)],
-        "seconds": round(time.perf_counter() - start, 1),
+def row_of(times: Times) -> dict[str, Any]:
+    """An agent on a task in numbers: medians with intervals, and the time of 95 % of the runs."""
+    solved = times.solved
+    row: dict[str, Any] = {
+        "task": times.task,
+        "agent": times.agent,
+        "runs": len(times.steps_99),
+        "budget": times.budget,
+        "solved": [solved.y, solved.lo, solved.hi],
     }
-
-
-MAIN = ("recommended", "model_free", "published")
+    for name in ("time_95", "steps_95", "time_99", "steps_99", "regret"):
+        samples = getattr(times, name)
+        middle = median(samples)
+        late = float(np.quantile(samples, 0.95, method="inverted_cdf"))
+        row[name] = [middle.y, middle.lo, middle.hi, late]
+    return row
 
 
 def number(x: float) -> str:
     return f"{x:,.0f}" if np.isfinite(x) else "never"
 
 
-def tables(rows: list[dict[str, Any]]) -> str:
-    """A row per task and agent; then how each part of the default matters, in median steps."""
+def interval(values: list[float]) -> str:
+    y, lo, hi = map(number, values[:3])
+    return y if lo == hi else f"{y} [{lo}, {hi}]"
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| task | agent | at 0.99 | trajectories: median | 95 % | at most | steps: median | 95 % |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| task | agent | at 0.99 | trajectories to 0.99 | 95 % of runs | at most | steps to 0.95 |"
+        " steps to 0.99 | 95 % of runs | regret |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    for row in sorted(rows, key=lambda row: list(YARDSTICKS).index(row["task"])):
-        (t, t95), (s, s95) = row["trajectories"], row["steps"]
-        numbers = map(number, (t, t95, row["limit"], s, s95))
-        cells = (row["task"], row["agent"], f"{row['reached']} of {row['runs']}", *numbers)
-        if row["agent"] in MAIN:
-            lines.append(f"| {' | '.join(cells)} |")
+    for row in rows:
+        share = f"{round(row['solved'][0] * row['runs'])} of {row['runs']}"
+        cells = (
+            *(row["task"], row["agent"], share),
+            *(interval(row["time_99"]), number(row["time_99"][3]), number(row["budget"])),
+            *(interval(row["steps_95"]), interval(row["steps_99"]), number(row["steps_99"][3])),
+            number(row["regret"][0]),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def ablation_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Median steps to 0.99, a line per part that was exchanged and a column per task."""
     by_name = {(row["task"], row["agent"]): row for row in rows}
-    ablated = [agent for agent in AGENTS if agent not in MAIN]
-    tasks = [task for task in YARDSTICKS if (task, ablated[0]) in by_name]
-    lines += ["", f"| instead | {' | '.join(tasks)} |", "| --- |" + " --- |" * len(tasks)]
-    for agent in ("recommended", *ablated):
+    labels = [series["label"] for series in ABLATIONS]
+    tasks = [task for task in ABLATED if (task, labels[0]) in by_name]
+    lines = [f"| instead | {' | '.join(tasks)} |", "| --- |" + " --- |" * len(tasks)]
+    for label in (RECOMMENDED["label"], *labels):
         cells = []
         for task in tasks:
-            row = by_name.get((task, agent))
-            share = f" ({row['reached']} of {row['runs']})" if row else ""
-            cells.append(number(row["steps"][0]) + share if row else "")
-        lines.append(f"| {agent} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+            row = by_name.get((task, label))
+            count = round(row["solved"][0] * row["runs"]) if row else 0
+            missing = f" ({count} of {row['runs']})" if row and count < row["runs"] else ""
+            cells.append(number(row["steps_99"][0]) + missing if row else "")
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return lines
+
+
+def growth_lines(all_times: list[Times]) -> list[str]:
+    lines = []
+    for series in AGENTS:
+        of_size = {
+            n: times
+            for n in SEAS
+            for times in all_times
+            if (times.task, times.agent) == (f"deep_sea_{n}", series["label"])
+            and np.isfinite(np.median(times.time_99))
+        }
+        if len(of_size) > 2:
+            exponent = exploration.growth(list(of_size), [t.time_99 for t in of_size.values()])
+            lines.append(
+                f"DeepSea, {series['label']}: trajectories grow like N to the power of "
+                f"{exponent.y:.2f} [{exponent.lo:.2f}, {exponent.hi:.2f}] "
+                f"(N = {', '.join(map(str, of_size))}).\n"
+            )
+    return lines
+
+
+def report(store: Store, runs: int) -> None:
+    main, ablations = [], []
+    for task in YARDSTICKS:
+        main += exploration.times(exploration.experiment(task, AGENTS, runs), store)
+        if task in ABLATED:
+            ablations += exploration.times(exploration.experiment(task, ABLATIONS, runs), store)
+    rows = [[row_of(times) for times in part] for part in (main, ablations)]
+    (RESULTS / "exploration.json").write_text(json.dumps(rows[0] + rows[1], indent=1) + "\n")
+    parts = ["\n".join(table(rows[0])), *growth_lines(main)]
+    if ablations:
+        parts.append("\n".join(ablation_table(rows[0] + rows[1])))
+    (RESULTS / "exploration.md").write_text("\n\n".join(part.strip() for part in parts) + "\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("tasks", nargs="*", default=list(YARDSTICKS))
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--agents", nargs="*", default=["recommended", "model_free", "published"])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*")
+    parser.add_argument("--runs", type=int, default=exploration.RUNS)
+    parser.add_argument("--store", type=Path, default=Path("jh-exploration"))
+    parser.add_argument("--ablation", action="store_true", help="the parts of the default")
+    parser.add_argument("--agents", nargs="*", help="labels, all by default")
     given = parser.parse_args()
-    file = RESULTS / "exploration.json"
-    rows = json.loads(file.read_text()) if file.exists() else []
-    for task in given.tasks:
-        for agent in given.agents:
-            row = measure(task, agent, given.runs)
-            print(row, flush=True)
-            rows = [old for old in rows if (old["task"], old["agent"]) != (task, agent)] + [row]
-            file.write_text(json.dumps(rows, indent=1))
-            (RESULTS / "exploration.md").write_text(tables(rows))
+    store = Store.open(given.store, create=True)
+    agents = [
+        series
+        for series in (ABLATIONS if given.ablation else AGENTS)
+        if given.agents is None or series["label"] in given.agents
+    ]
+    for task in given.tasks or (ABLATED if given.ablation else YARDSTICKS):
+        engine.run([exploration.experiment(task, agents, given.runs)], store)
+        report(store, given.runs)
+        print(task, flush=True)
 
 
 if __name__ == "__main__":

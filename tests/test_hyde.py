@@ -14,10 +14,12 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde.tabular.algorithm import advance
+from jekyllhyde.tabular.hyde import Stalling
 from jekyllhyde.tabular.known_model import known_model
 from jekyllhyde.tabular.learned_model import NOTHING
-from jekyllhyde.tabular.records import Run, edges_of
+from jekyllhyde.tabular.records import POSITION, Run, edges_of, new_edges
 from jekyllhyde.tabular.run_state import RunState, algorithm, initial_state
+from jekyllhyde.tabular.settings import JekyllHydeSettings
 
 MODEL_FREE: dict[str, Any] = {
     "hyde": "optimistic",
@@ -210,28 +212,70 @@ def test_hyde_leads_less_as_less_is_new() -> None:
     assert (np.diff(epsilon[::150]) < 0).all()
 
 
-def steps_to_turn(rule: str, n: int, step: float = 1.0) -> int:
-    """Updates until the other action leads again, after n updates in favour of the first."""
-
-    def updated(theta: Any, q: Any) -> Any:
-        pi = np.exp(theta - theta.max())
-        pi /= pi.sum()
-        if rule == "policy_gradient":
-            return theta + step * pi * (q - pi @ q)
-        best = q.argmax()
-        return theta + step * (1 - pi[best]) * (np.arange(2) == best)
-
-    theta = np.zeros(2)
-    for _ in range(n):
-        theta = updated(theta, np.array([1.0, 0.0]))
-    count = 0
-    while theta[0] > theta[1]:
-        theta, count = updated(theta, np.array([0.0, 1.0])), count + 1
-    return count
+def test_what_is_spelled_out_is_not_overwritten() -> None:
+    hyde: Any
+    hyde = JekyllHydeSettings(hyde="model_based(bonus='ucb')").explorer()
+    assert type(hyde.bonus).__name__ == "Ucb"
+    hyde = JekyllHydeSettings(hyde="model_based(gamma=0.9)", bonus="ucb").explorer()
+    assert (hyde.gamma, type(hyde.bonus).__name__) == (0.9, "Ucb")
+    without_counts = jh.TabularJekyllHyde(**MODEL_FREE).settings
+    assert without_counts.resolved()["actor"] == "raise_greedy"
 
 
-def test_the_unlearning_law() -> None:
-    assert [steps_to_turn("policy_gradient", n) for n in (10, 100, 1000)] == [
-        pytest.approx(n, rel=0.25) for n in (10, 100, 1000)
-    ]
-    assert max(steps_to_turn("raise_greedy", n) for n in (10, 100, 1000, 10_000)) <= 12
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"hyde": "q_learning", "eta_c": "visits"}, "hyde_eta must be given"),
+        ({"hyde": "model_based(gamma=1)"}, "gamma = 1"),
+        ({"critic": "expected_sarsa", "actor": "raise_hopeful"}, "needs critic='model_based'"),
+        ({"eta": "visits"}, "eta is 'visits'"),
+    ],
+)
+def test_settings_that_contradict_each_other(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(jh.InputError, match=words):
+        jh.TabularJekyllHyde(**settings)
+
+
+def test_values_that_start_elsewhere_than_at_zero_are_told_to_the_pairs_before() -> None:
+    state = advanced(lake(), 400, q0=2.0)
+    untried = (state.table("n") == 0).all(axis=1)
+    assert untried.any()
+    assert (state.model.v[untried] == 2.0).all()
+
+
+def test_an_adaptive_o_takes_more_of_hydes_data_while_jekyll_stalls() -> None:
+    """Against the same means in plain Python, and only where o is adaptive."""
+    mdp = lake()
+    state = advanced(mdp, 3000, o="adaptive")
+    now = state.position[0]
+    assert now.value_pace >= abs(now.value_fast - now.value_slow) > 0
+    assert 0 < now.value_fast < 2 * mdp.J_star
+    untouched = advanced(mdp, 3000, o=0.5).position[0]
+    assert untouched.value_fast == untouched.value_pace == 0
+    rate = Stalling()
+    state = initial_state(JekyllHydeSettings(), 1, 1, 0, 0)
+    run = Run(new_edges(0), state.tables, state.model, state.words, state.position)
+    assert rate.rate_now(run, 1) == 0.9  # nothing has ever moved
+    fast = slow = pace = 0.0
+    rates = []
+    for value in [0.0] * 5 + [1.0] * 200:
+        run.tables.q[0] = value
+        rate.watch(run, np.uint64(0))
+        fast, slow = fast + 0.1 * (value - fast), slow + 0.01 * (value - slow)
+        pace = max(pace, abs(fast - slow))
+        rates.append(rate.rate_now(run, 1))
+        assert rates[-1] == pytest.approx(0.9 - 0.8 * abs(fast - slow) / (pace or 1.0))
+    assert min(rates) == pytest.approx(0.1)
+    assert rates[-1] > 0.7
+
+
+def test_files_of_agents_without_the_newest_fields_are_read(tmp_path: Path) -> None:
+    agent = jh.TabularJekyllHyde(gymnasium.make("FrozenLake-v1"), seed=3).learn(300)
+    agent.save(tmp_path / "agent.npz")
+    with np.load(tmp_path / "agent.npz") as archive:
+        arrays = dict(archive)
+    older = [name for name in POSITION.names or () if not name.startswith("value_")]
+    arrays["position"] = arrays["position"][older].astype([(n, POSITION[n]) for n in older])
+    np.savez(tmp_path / "older.npz", **arrays)
+    again = jh.TabularJekyllHyde.load(tmp_path / "older.npz", gymnasium.make("FrozenLake-v1"))
+    assert (again.learn(200).pi == agent.learn(200).pi).all()

@@ -101,18 +101,20 @@ def reduction(function: F) -> F:
     return kernel(function, fastmath={"contract", "reassoc"})
 
 
-def by_type(method: str) -> Callable[..., Any]:
+def by_type(method: str, default: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """A phase that the type of its first argument implements: f(choice, ...) is choice.method(...).
 
     A choice is a NamedTuple. In compiled code too the method is found by the type alone, so that a
-    kernel has in it what its choices need, and nothing else.
+    kernel has in it what its choices need, and nothing else. `default` serves types without it.
     """
 
     def dispatch(choice: Any, *arguments: Any) -> Any:
-        return getattr(choice, method)(*arguments)
+        return (getattr(type(choice), method, default) or getattr(choice, method))(
+            choice, *arguments
+        )
 
     def implementation(choice: Any, *arguments: Any) -> Any:
-        return getattr(getattr(choice, "instance_class", None), method, None)
+        return getattr(getattr(choice, "instance_class", None), method, default)
 
     dispatch.__name__ = method
     overload(dispatch, strict=False, jit_options=INLINED)(implementation)

@@ -11,6 +11,8 @@
 | time                                | first evaluated count above the target, or null     |
 | time_both, time_global, time_jekyll | the same for each criterion                         |
 | J_norm_end, J_norm_jekyll_end       | normalized return when the run ended                |
+| time_95, steps_95, time_99, steps_99| first evaluated counts with Jekyll above 0.95, 0.99 |
+| regret                              | sum over trajectories of 1 - J_norm                 |
 | at, J_norm, J_norm_jekyll           | lists: the curve, for runs without a target         |
 | score, exact_score                  | lists: a deep agent's, at the training episodes `at`|
 """

@@ -96,6 +96,7 @@ def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
     )
     if version == 1:
         header, arrays = _from_version_1(header, arrays)
+    arrays["position"] = _with_all_fields(arrays.get("position", np.empty(0)))
     require(
         header["agent"] == kind.name,
         f"it holds the agent {header['agent']!r}; this class reads {kind.name!r}",
@@ -146,6 +147,18 @@ def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, A
     )
 
 
+def _with_all_fields(position: NDArray[Any]) -> NDArray[Any]:
+    # Fields that the version that wrote it did not have are 0.
+    grown = np.zeros(position.shape, dtype=POSITION)
+    kinds = {name: POSITION[name] for name in POSITION.names or ()}
+    known = {name for name in position.dtype.names or () if position.dtype[name] == kinds.get(name)}
+    if not known >= set(list(kinds)[:11]):  # those that the first such file had
+        return position
+    for name in known:
+        grown[name] = position[name]
+    return grown
+
+
 def arrays_of(learner: EnvironmentLearner) -> Arrays:
     """Copies of all arrays that learning changes; unused ends of log and edges left out."""
     state, settings = learner.state, learner.settings
@@ -194,13 +207,14 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     # Refuse numbers that the compiled loop would take for addresses.
     (_, n_actions), state, edges = learner.shape, learner.state, learner.edges
     now, pi, settings = state.position[0], state.table("pi"), learner.settings
-    counts = [now[name] for name in POSITION.names or () if not name.startswith("factor")]
+    fields = {name: now[name] for name in POSITION.names or ()}
+    counts = [value for name, value in fields.items() if POSITION[name] == np.int64]
     needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
     inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
     fits = {
         "position": min(counts) >= 0 and now.row < pi.size and now.row % n_actions == 0,
-        "leader": now.control <= 1 and np.isfinite(now.factor + now.factor_sum),
+        "leader": now.control <= 1 and np.isfinite(list(fields.values())).all(),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
         "log": not settings.uses_replay
         or lengths == [min(size, settings.capacity or size) for size in state.sizes],

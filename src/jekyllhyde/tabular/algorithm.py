@@ -11,7 +11,7 @@ of all, choose others (`conventions`).
     6         store           replays       TwoLogs                  UnderWay
     7         choose_leader   hyde          JekyllAndHyde            Nobody
     9 | 4     draw            replays       TwoLogs                  UnderWay
-    10        learn_hyde      hyde          OptimisticQ with Count   Nobody
+    10        learn_hyde      hyde          BonusQLearning, Count    Nobody
     11 | 5    learn_critic    jekyll        TemporalDifference with ExpectedSarsa
     12 | 6    improve         jekyll        Softmax                  Sampled
 
@@ -80,7 +80,7 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
         factor_sum += factor
         step = step_of(step_size, factor, factor_sum, trajectories, t)
         factor *= step_size.decay
-        o = off_policiness(leader, t)
+        o = off_policiness(leader, run, t)
         prepare(critic, world, run, t)  # the mle critic alone
         over = is_over(world, e, k + 1)
         for i in range(draws(replay, run, batch, k + 1, over)):  # 8

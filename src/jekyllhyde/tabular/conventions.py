@@ -31,7 +31,7 @@ from typing import Any
 
 Presets = dict[str, dict[str, Any]]
 NORMALIZATIONS = ("published", "paper", "none")
-CURIOUS, BY_VISITS = "curious", "visits"
+CURIOUS, ADAPTIVE, BY_VISITS = "curious", "adaptive", "visits"
 _PAPERS = {"eta": 1.0, "critic": "expected_sarsa", "batch": 1}
 _HYDE = {**_PAPERS, "epsilon": "100/t", "hyde": "q_learning", "replay": "logs"}
 

@@ -3,8 +3,10 @@ Algorithm 3) and explores for a bonus of his own (lines 5 and 10).
 
     q~(s,a) <- q~(s,a) + eta_h (b(s,a) + discount max_a' q~(s',a') - q~(s,a)), cut from above
 
-An explorer of one's own is a NamedTuple with the methods of those here; tables.q_hyde [S A] is his
-to use. A bonus of one's own is a class like `Count`, in a file:
+He acts greedily on tables.q_hyde [S A], with ties broken at random. An explorer of one's own is a
+NamedTuple with `learn_hyde`, and with `hyde_action` and `hyde_policy` where he acts otherwise; the
+option `bonus` is put where he has a field of that name at None. A bonus of one's own is a class
+like `Count`, in a file:
 
     class Mine(NamedTuple):
         scale: float = 1.0
@@ -25,13 +27,13 @@ from jekyllhyde.tabular.learned_model import next_mean
 from jekyllhyde.tabular.records import (
     ByVisits,
     Place,
-    Rate,
     Run,
     Tables,
     Transition,
+    critic_step,
+    expected_value,
     greedy_value,
-    rate_at,
-    step_size,
+    rate_now,
     uniform,
 )
 
@@ -40,42 +42,64 @@ bonus_value = by_type("value")
 
 
 class JekyllAndHyde(NamedTuple):
-    """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his."""
+    """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his. Each
+    is a `Rate`, a function of t alone, or depends on what was learned.
+    """
 
-    epsilon: Rate
-    o: Rate
+    epsilon: Any
+    o: Any
 
     def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
+        now = run.position[0]
+        value = greedy_value(run.tables.q_hyde, row, run.tables.width)
+        now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
+        watch(self.o, run, row)
 
-    def off_policiness(self, t: int) -> float:
-        return rate_at(self.o, t)
+    def off_policiness(self, run: Run, t: int) -> float:
+        return rate_now(self.o, run, t)
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
-        epsilon = rate_at(self.epsilon, t)
+        epsilon = rate_now(self.epsilon, run, t)
         return epsilon, 1 if epsilon > 0.0 and uniform(run.words) < epsilon else 0
 
 
 class Curiosity(NamedTuple):
-    """Hyde leads as often as he expects something new; o_t of the samples are his.
+    """epsilon: Hyde leads as often as he expects something new.
 
-    epsilon is the fourth root of his value where trajectories start, in units of his first value:
-    1 while nothing is known, and falling with the square root of the square root of his bonus.
+    The fourth root of his value where trajectories start, the mean of the last ten or so, in units
+    of his first value: 1 while nothing is known, and falling with the square root of the square
+    root of his bonus.
     """
 
     q0: float
-    o: Rate
 
-    def begin(self, run: Run, row: Place) -> None:
-        meet_start(run, row)
-
-    def off_policiness(self, t: int) -> float:
-        return rate_at(self.o, t)
-
-    def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
+    def rate_now(self, run: Run, t: int) -> float:
         promise = max(run.position[0].start_value / self.q0, 0.0)
-        epsilon = sqrt(sqrt(min(promise, 1.0)))
-        return epsilon, 1 if uniform(run.words) < epsilon else 0
+        return sqrt(sqrt(min(promise, 1.0)))
+
+
+class Stalling(NamedTuple):
+    """o: the more of Hyde's data the less Jekyll's own value moves.
+
+    His value where trajectories start is followed by a fast mean and a slow one. Their distance, in
+    units of the largest so far, is how much is going on: o is 0.9 without it, 0.1 at its largest.
+    """
+
+    fast: float = 0.1
+    slow: float = 0.01
+
+    def watch(self, run: Run, row: Place) -> None:
+        now = run.position[0]
+        value = expected_value(run.tables, row)
+        now.value_fast += self.fast * (value - now.value_fast)
+        now.value_slow += self.slow * (value - now.value_slow)
+        now.value_pace = max(now.value_pace, abs(now.value_fast - now.value_slow))
+
+    def rate_now(self, run: Run, t: int) -> float:
+        now = run.position[0]
+        if now.value_pace == 0.0:
+            return 0.9
+        return 0.9 - 0.8 * abs(now.value_fast - now.value_slow) / now.value_pace
 
 
 @BONUSES.register
@@ -94,15 +118,12 @@ class Count(NamedTuple):
         return 1.0 / sqrt(float(visits))
 
 
-class OptimisticQ(NamedTuple):
+class BonusQLearning(NamedTuple):
     """Q-learning on the bonus, greedy with ties broken at random; his values start high."""
 
     eta: float
     clip: float
     bonus: Any
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         tables, pair = run.tables, sample.pair
@@ -111,16 +132,10 @@ class OptimisticQ(NamedTuple):
         target = bonus_value(self.bonus, tables.n[pair], log_count) + sample.discount * best
         q[pair] = min(q[pair] + self.eta * (target - q[pair]), self.clip)
 
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
-
 
 @EXPLORERS.register
 class Uniform(NamedTuple):
     """Uniform actions; nothing is learned."""
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         """Nothing."""
@@ -135,7 +150,7 @@ class Nobody(NamedTuple):
     def begin(self, run: Run, row: Place) -> None:
         """Nothing."""
 
-    def off_policiness(self, t: int) -> float:
+    def off_policiness(self, run: Run, t: int) -> float:
         return 0.0
 
     def choose_leader(self, run: Run, t: int) -> tuple[float, int]:
@@ -144,14 +159,14 @@ class Nobody(NamedTuple):
     def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
         return row
 
-    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
-        """Nothing."""
-
     def hyde_policy(self, tables: Tables, pi: Floats) -> None:
         """Nothing."""
 
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        """Nothing."""
 
-EXPLORERS.add("q_learning", OptimisticQ)
+
+EXPLORERS.add("q_learning", BonusQLearning)
 
 
 @EXPLORERS.register
@@ -164,15 +179,7 @@ class Optimistic(NamedTuple):
     gamma: float = 0.99
     episodic: bool = False
     h: float = 10.0
-    bonus: Any = Count()
-
-    @property
-    def q0(self) -> float:
-        """His value of what was never tried."""
-        return 1.0 / (1.0 - self.gamma)
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
+    bonus: Any = None
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         tables, pair = run.tables, sample.pair
@@ -180,11 +187,8 @@ class Optimistic(NamedTuple):
         if sample.discount == 0.0:
             value = 0.0 if self.episodic else run.position[0].start_value
         target = bonus_value(self.bonus, tables.n[pair], log_count) + self.gamma * value
-        step = step_size(ByVisits(self.h), tables.n[pair])
+        step = critic_step(ByVisits(self.h), tables.n[pair])
         tables.q_hyde[pair] += step * (target - tables.q_hyde[pair])
-
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
 
 
 @EXPLORERS.register
@@ -200,15 +204,7 @@ class ModelBased(NamedTuple):
 
     gamma: float = 0.99
     episodic: bool = False
-    bonus: Any = Count()
-
-    @property
-    def q0(self) -> float:
-        """His value of what was never tried."""
-        return 1.0 / (1.0 - self.gamma)
-
-    def hyde_action(self, tables: Tables, row: Place, u: float) -> Place:
-        return greedy_action(tables.q_hyde, row, tables.width, u)
+    bonus: Any = None
 
     def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
         model, tables, pair = run.model, run.tables, sample.pair
@@ -217,20 +213,8 @@ class ModelBased(NamedTuple):
         bonus = bonus_value(self.bonus, tables.n[pair], log_count)
         tables.q_hyde[pair] = bonus + self.gamma * value
 
-    def hyde_policy(self, tables: Tables, pi: Floats) -> None:
-        greedy_policy(tables, pi)
 
-
-@phase
-def meet_start(run: Run, row: Place) -> None:
-    """Take Hyde's value at a start into the mean over the last ten or so."""
-    now = run.position[0]
-    value = greedy_value(run.tables.q_hyde, row, run.tables.width)
-    now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
-
-
-@phase
-def greedy_policy(tables: Tables, pi: Floats) -> None:
+def greedy_policy(explorer: Any, tables: Tables, pi: Floats) -> None:
     """Hyde's greedy policy [S, A], the first of equals."""
     for s in range(pi.shape[0]):
         row, best = np.uint64(s) * tables.width, 0
@@ -254,3 +238,17 @@ def greedy_action(q: Floats, row: Place, width: Place, u: float) -> Place:
                 chosen = Place(i)
             rank -= 1
     return chosen
+
+
+def act_greedily(explorer: Any, tables: Tables, row: Place, u: float) -> Place:
+    """The place of an action that Hyde thinks best."""
+    return greedy_action(tables.q_hyde, row, tables.width, u)
+
+
+def watch_nothing(rate: Any, run: Run, row: Place) -> None:
+    """Nothing, at the start of a trajectory, for rates that follow t alone."""
+
+
+hyde_action = by_type("hyde_action", act_greedily)
+hyde_policy = by_type("hyde_policy", greedy_policy)
+watch = by_type("watch", watch_nothing)

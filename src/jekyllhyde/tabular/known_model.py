@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import by_type, kernel, phase
+from jekyllhyde.jit import kernel, phase
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import Sparse, back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
+from jekyllhyde.tabular.hyde import hyde_action, hyde_policy
 from jekyllhyde.tabular.records import (
     ONE,
     Index,
@@ -25,7 +26,6 @@ from jekyllhyde.tabular.records import (
 )
 
 Mask = NDArray[np.bool_]
-hyde_action, hyde_policy = map(by_type, ("hyde_action", "hyde_policy"))
 
 
 class Scratch(NamedTuple):

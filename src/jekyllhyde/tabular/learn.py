@@ -21,7 +21,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
-from jekyllhyde.tabular.known_model import KnownModel, Trace, hyde_policy, known_model, verdict
+from jekyllhyde.tabular.hyde import hyde_policy
+from jekyllhyde.tabular.known_model import KnownModel, Trace, known_model, verdict
 from jekyllhyde.tabular.learn_run import CRITERIA, LearnRun
 from jekyllhyde.tabular.records import Run, edges_of
 from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_state
@@ -199,12 +200,14 @@ def _check_problems(job: _Job, mdps: list[FiniteMDP]) -> None:
 
 
 def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
-    # Bytes that one run takes at most: tables, edges, evaluation, and a full replay log.
+    # Bytes that one run takes at most: tables, edges, evaluation, learned model, a full replay log.
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
     steps = float(job.trajectories) * min(job.horizon, 10_000)
     kept = min(steps, 2.0 * (job.settings.capacity or np.inf)) if job.settings.uses_replay else 0.0
-    return tables + edges + evaluation + 4.0 * max(kept, CHUNK)
+    learned = 33.0 * mdp.r.size + 36.0 * S + 25.0 * (2 * mdp.P.nnz + CHUNK)  # `Counts`
+    model = learned if job.settings.learns_model else 0.0
+    return tables + edges + evaluation + model + 4.0 * max(kept, CHUNK)
 
 
 def _check_memory(

@@ -99,7 +99,7 @@ class Counts(NamedTuple):
         v, v_hyde = expected_value(tables, row), greedy_value(tables.q_hyde, row, tables.width)
         self.v[s], self.v_hyde[s] = v, v_hyde
         moved = abs(v - self.told[s]) > TOLERANCE * max(abs(v), now.scale)
-        if moved or abs(v_hyde - self.told_hyde[s]) > TOLERANCE * v_hyde:
+        if moved or abs(v_hyde - self.told_hyde[s]) > TOLERANCE * abs(v_hyde):
             self.told[s], self.told_hyde[s] = v, v_hyde
             room, i = np.uint64(len(self.queue)), self.into[s]
             while i != NOTHING:
@@ -126,20 +126,24 @@ def link(counts: Counts, distinct: int) -> None:
         enlist(counts, np.uint32(i))
 
 
-def new_counts(n_states: int, n_actions: int, v_hyde: float) -> Counts:
-    """Nothing seen, and no room for a transition yet."""
-    size, lists = n_states * n_actions, np.empty((4, 0), dtype=np.uint32)
+def new_counts(n_states: int, n_actions: int, v: float, v_hyde: float) -> Counts:
+    """Nothing seen, no room for a transition yet, and what every state is worth to both."""
+    size, no_places = n_states * n_actions, np.empty(0, dtype=np.uint32)
     return Counts(
-        *(lists[0], lists[1], np.empty(0, dtype=bool), np.empty(0, dtype=np.int64)),
-        *(lists[2], lists[3]),
+        pair=no_places,
+        next=no_places,
+        ended=np.empty(0, dtype=bool),
+        times=np.empty(0, dtype=np.int64),
+        more=no_places,
+        more_into=no_places,
         of_pair=np.full(size, NOTHING, dtype=np.uint32),
         into=np.full(n_states, NOTHING, dtype=np.uint32),
         r=np.zeros(size),
         r_spread=np.zeros(size),
         doubt=np.zeros(size),
-        v=np.zeros(n_states),
+        v=np.full(n_states, v),
         v_hyde=np.full(n_states, v_hyde),
-        told=np.zeros(n_states),
+        told=np.full(n_states, v),
         told_hyde=np.full(n_states, v_hyde),
         queue=np.zeros(size, dtype=np.uint32),
         is_queued=np.zeros(size, dtype=bool),
@@ -168,7 +172,9 @@ def next_mean(counts: Counts, tables: Tables, pair: Place, v: Floats, at_end: fl
 
 @phase
 def doubt_of(counts: Counts, tables: Tables, pair: Place, gamma: float, mean: float) -> float:
-    """The standard error of r + gamma v(s') after a pair, where the mean of v(s') is `mean`."""
+    """The standard error of r + gamma v(s') after a pair, where the mean of v(s') is `mean`, r and
+    s' being taken for independent.
+    """
     spread, i = counts.r_spread[pair], counts.of_pair[pair]
     while i != NOTHING:
         value = 0.0 if counts.ended[i] else counts.v[counts.next[i]]

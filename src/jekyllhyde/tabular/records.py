@@ -94,7 +94,8 @@ class Tables(NamedTuple):
 # is the actor's step factor of the next step, factor_sum the sum of all before; next_evaluation
 # counts the evaluations made. Of the learned model: how many transitions are distinct, and its
 # queue of pairs. Of a backward replay: the length of a stretch, its log and its last place.
-# start_value is Hyde's value where trajectories start, scale the largest reward seen.
+# start_value is Hyde's value where trajectories start, scale the largest reward seen; the last
+# three are Jekyll's value there, see `Stalling`.
 POSITION = np.dtype(
     [(name, np.int64) for name in ("steps", "trajectories", "k", "row", "control")]
     + [(name, np.int64) for name in ("size_jekyll", "size_hyde", "hyde_trajectories")]
@@ -102,6 +103,7 @@ POSITION = np.dtype(
     + [(name, np.int64) for name in ("transitions", "queue_first", "queue_size")]
     + [(name, np.int64) for name in ("stretch", "stretch_log", "stretch_last")]
     + [("start_value", np.float64), ("scale", np.float64)]
+    + [(name, np.float64) for name in ("value_fast", "value_slow", "value_pace")]
 )
 
 
@@ -146,28 +148,28 @@ class Rate(NamedTuple):
     table: Floats
     first: int
 
+    def rate_now(self, run: "Run", t: int) -> float:
+        if self.alpha == 0.0:
+            value = self.c
+        elif self.alpha == 0.5:
+            value = self.c / sqrt(t)
+        elif self.alpha == 1.0:
+            value = self.c / t
+        elif math.isnan(self.alpha):
+            value = self.table[t - self.first]
+        else:
+            value = self.c / t**self.alpha
+        return min(1.0, value)
+
+
+rate_now = by_type("rate_now")  # at t, which is 1 at the first environment step
+
 
 def rate_of(schedule: Schedule, done: int, steps: int) -> Rate:
     """A schedule for the `steps` environment steps after the first `done`."""
     if schedule.function is None:
         return Rate(float(schedule.c), float(schedule.alpha), np.empty(0), 0)
     return Rate(math.nan, math.nan, schedule.values(done + 1, steps), done + 1)
-
-
-@phase
-def rate_at(rate: Rate, t: int) -> float:
-    """The rate's value at t, which is 1 at the first environment step."""
-    if rate.alpha == 0.0:
-        value = rate.c
-    elif rate.alpha == 0.5:
-        value = rate.c / sqrt(t)
-    elif rate.alpha == 1.0:
-        value = rate.c / t
-    elif math.isnan(rate.alpha):
-        value = rate.table[t - rate.first]
-    else:
-        value = rate.c / t**rate.alpha
-    return min(1.0, value)
 
 
 class Constant(NamedTuple):
@@ -190,7 +192,7 @@ class ByVisits(NamedTuple):
         return (self.h + 1.0) / (self.h + visits)
 
 
-step_size = by_type("step")
+critic_step = by_type("step")
 PUBLISHED, PAPER, NONE = range(3)
 
 

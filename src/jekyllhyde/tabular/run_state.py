@@ -13,28 +13,24 @@ from jekyllhyde.tabular.hyde import (
     Count,
     Curiosity,
     JekyllAndHyde,
-    ModelBased,
     Nobody,
-    Optimistic,
-    OptimisticQ,
+    Stalling,
+    Uniform,
 )
 from jekyllhyde.tabular.jekyll import (
     ACTORS,
     CRITICS,
-    Curious,
     Current,
     Direct,
     ExpectedSarsa,
     Mle,
     ModelBasedCritic,
     Plain,
-    RaiseGreedy,
-    RaiseHopeful,
     RegularizedSoftmax,
-    RowRule,
     Sampled,
     Softmax,
     TemporalDifference,
+    WithUcb,
 )
 from jekyllhyde.tabular.learned_model import NoModel, enlarged, new_counts
 from jekyllhyde.tabular.records import (
@@ -49,6 +45,7 @@ from jekyllhyde.tabular.records import (
     stream,
 )
 from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
@@ -123,7 +120,9 @@ def initial_state(
         words=stream(seed, run),
         position=position,
         log=np.empty((2, 0), dtype=np.uint32),
-        model=new_counts(n_states, n_actions, first_value) if settings.learns_model else NoModel(),
+        model=new_counts(n_states, n_actions, settings.q0, first_value)
+        if settings.learns_model
+        else NoModel(),
     )
 
 
@@ -134,13 +133,16 @@ def algorithm(
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        rates = {
-            name: rate_of(schedule, state.steps, steps)
-            for name in ("epsilon", "o")
-            if isinstance(schedule := settings.option(name), Schedule)
-        }
-        first_value = float(settings.option("hyde_q0"))
-        leader = JekyllAndHyde(**rates) if "epsilon" in rates else Curiosity(first_value, **rates)
+        learned = {"epsilon": Curiosity(float(settings.option("hyde_q0"))), "o": Stalling()}
+        schedules = {name: settings.option(name) for name in learned}
+        leader = JekyllAndHyde(
+            **{
+                name: rate_of(schedule, state.steps, steps)
+                if isinstance(schedule, Schedule)
+                else learned[name]
+                for name, schedule in schedules.items()
+            }
+        )
         explorer = settings.explorer()
     replay: Any = UnderWay()
     if settings.uses_replay:
@@ -154,9 +156,8 @@ def algorithm(
             replay = Sweeping(replay, gamma)
         elif settings.option("replay") == "backward":
             replay = Backward(replay)
-    is_quiet = isinstance(explorer, Nobody) or (
-        isinstance(explorer, (OptimisticQ, ModelBased, Optimistic))
-        and isinstance(explorer.bonus, Count)
+    is_quiet = isinstance(explorer, (Nobody, Uniform)) or isinstance(
+        getattr(explorer, "bonus", None), Count
     )
     return Algorithm(
         leader=leader,
@@ -186,17 +187,14 @@ def _critic(settings: TabularSettings, gamma: float) -> Any:
     learned = TemporalDifference(
         rule=ExpectedSarsa() if is_current else rule,
         eta=ByVisits() if is_fading else Constant(float(settings.eta_c) / settings.option("batch")),
-        reward=Plain() if is_plain else Curious(float(settings.nu)),
+        reward=Plain() if is_plain else WithUcb(float(settings.nu)),
     )
     return Current(learned) if is_current else learned
 
 
 def _actor(settings: TabularSettings) -> Any:
     if settings.option("actor") is not None:
-        rule = ACTORS.make(settings.option("actor"), "actor")
-        if isinstance(rule, RaiseHopeful) and not settings.learns_model:
-            return RaiseGreedy()  # without counts there is no doubt
-        return rule if hasattr(rule, "improve") else RowRule(rule)
+        return as_actor(ACTORS.make(settings.option("actor"), "actor"))
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)
     is_direct = settings.parametrization == "direct"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
 from jekyllhyde.tabular.conventions import (
+    ADAPTIVE,
     BY_VISITS,
     CURIOUS,
     JEKYLL_HYDE,
@@ -19,8 +20,9 @@ from jekyllhyde.tabular.conventions import (
     ON_POLICY,
     Presets,
 )
-from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, ModelBased, Optimistic, OptimisticQ
+from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, BonusQLearning, ModelBased
 from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
@@ -41,8 +43,8 @@ class TabularSettings:
     q0: float = 0.0
     # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    # Another rule for the policy update than the paper's: raise_greedy, raise_hopeful, or
-    # file.py:Name.
+    # Another rule for the policy update than the paper's: cross_entropy, raise_greedy,
+    # raise_hopeful, natural_gradient (the same as mirror_step), or file.py:Name.
     actor: Any = None
     # expected_sarsa, current (on the transition under way), q_learning, model_based, mle, or
     # file.py:Name.
@@ -95,12 +97,10 @@ class TabularSettings:
             check_choice(self.option(name), name, allowed)
         for name, (holds, words) in self.numbers.items():
             value = getattr(self, name, None)
-            value = None if name == "eta_c" and value == BY_VISITS else value
+            if value is None or (name, value) == ("eta_c", BY_VISITS):
+                continue
             is_number = isinstance(value, (int, float)) and math.isfinite(value)
-            require(
-                value is None or (is_number and holds(value)),
-                f"{name} is {value!r}; it must be {words}",
-            )
+            require(is_number and holds(value), f"{name} is {value!r}; it must be {words}")
         for name in ("batch", "mle_every"):
             check_count(self.option(name), name, 1)
         if self.capacity is not None:
@@ -110,16 +110,24 @@ class TabularSettings:
                 "successor is 'model', but a bounded buffer forgets; "
                 "give successor='stored' or no capacity",
             )
-        CRITICS.make(self.option("critic"), "critic")
-        if self.option("actor") is not None:
-            ACTORS.make(self.option("actor"), "actor")
+        critic, actor = CRITICS.make(self.option("critic"), "critic"), self.option("actor")
+        require(
+            actor is None
+            or not isinstance(ACTORS.make(actor, "actor"), RaiseHopeful)
+            or isinstance(critic, ModelBasedCritic),
+            "actor is 'raise_hopeful', which needs critic='model_based'; take 'raise_greedy'",
+        )
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
         value = getattr(self, name, None)
-        if name == "successor" and value is None and self.capacity is not None:
+        if value is not None:
+            return value
+        if name == "successor" and self.capacity is not None:
             return "stored"
-        return self.presets[self.convention].get(name) if value is None else value
+        preset = self.presets[self.convention].get(name)
+        is_sure = preset == "raise_hopeful" and self.option("critic") != "model_based"
+        return "raise_greedy" if is_sure else preset  # without counts there is no doubt
 
     def resolved(self) -> dict[str, Any]:
         """Every option with its value in force, in the words of the command line."""
@@ -168,8 +176,10 @@ class JekyllHydeSettings(TabularSettings):
     # curious: as often as he expects something new.
     epsilon: ScheduleLike | None = None
     # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
+    # adaptive: the more the less Jekyll's own value moves.
     o: ScheduleLike = 0.5
-    # Hyde: q_learning on his bonus, model_based, uniform, or file.py:Name.
+    # Hyde: model_based, optimistic (the same without a model), q_learning on his bonus (the paper),
+    # uniform, or file.py:Name.
     hyde: Any = None
     # Where samples come from: logs (the two buffers, evenly), sweeping (where values have moved),
     # or backward (whole trajectories from their end).
@@ -193,24 +203,29 @@ class JekyllHydeSettings(TabularSettings):
     presets: ClassVar[Presets] = JEKYLL_HYDE
 
     def __post_init__(self) -> None:
-        check_choice(self.convention, "convention", tuple(self.presets))
+        super().__post_init__()
         if self.option("epsilon") != CURIOUS:
             object.__setattr__(self, "epsilon", probability(self.option("epsilon"), "epsilon"))
-        object.__setattr__(self, "o", probability(self.o, "o"))
-        super().__post_init__()
+        if self.o != ADAPTIVE:
+            object.__setattr__(self, "o", probability(self.o, "o"))
         require(
             self.hyde_clip is None or self.hyde_clip > -math.inf,
             f"hyde_clip is {self.hyde_clip!r}; it must be a number, or inf for no clip",
         )
-        BONUSES.make(self.option("bonus"), "bonus")
-        self.explorer()
+        gamma = getattr(self.explorer(), "gamma", 0.0)
+        require(
+            0 <= gamma < 1 or self.hyde_q0 is not None,
+            f"hyde has gamma = {gamma}; it must be in [0, 1), or hyde_q0 be given",
+        )
 
     def option(self, name: str) -> Any:
         """The value of an option, the convention's where it was left at None."""
         value = super().option(name)
         if value is None and name == "hyde_q0":
-            is_curious = super().option("epsilon") == CURIOUS  # he is measured by his first value
-            return getattr(self.explorer(), "q0", 1.0 if is_curious else self.q0)
+            explorer = self.explorer()
+            if hasattr(explorer, "gamma"):
+                return 1.0 / (1.0 - explorer.gamma)  # the most that bonuses of up to 1 can sum to
+            return 1.0 if super().option("epsilon") == CURIOUS else self.q0  # he is measured by it
         return self.eta_c if value is None and name == "hyde_eta" else value
 
     @property
@@ -222,16 +237,16 @@ class JekyllHydeSettings(TabularSettings):
     def explorer(self) -> Any:
         """Hyde's record."""
         hyde = self.option("hyde")
-        bonus = BONUSES.make(self.option("bonus"), "bonus")
-        if EXPLORERS.get(hyde) is OptimisticQ:
-            eta, clip = self.option("hyde_eta") / self.option("batch"), self.option("hyde_clip")
-            return OptimisticQ(float(eta), float(clip), bonus)
+        preset = BONUSES.make(self.option("bonus"), "bonus")
+        if EXPLORERS.get(hyde) is BonusQLearning:
+            eta, clip = self.option("hyde_eta"), self.option("hyde_clip")
+            require(eta != BY_VISITS, "hyde_eta must be given where eta_c is 'visits'")
+            return BonusQLearning(float(eta) / self.option("batch"), float(clip), preset)
         explorer = EXPLORERS.make(hyde, "hyde")
-        return (
-            explorer._replace(bonus=bonus)
-            if isinstance(explorer, (ModelBased, Optimistic))
-            else explorer
-        )
+        bonus = getattr(explorer, "bonus", preset)
+        if isinstance(bonus, str):
+            return explorer._replace(bonus=BONUSES.make(bonus, "bonus"))
+        return explorer if bonus is not None else explorer._replace(bonus=preset)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,12 +34,13 @@ from jekyllhyde.lab.methods.contract import (
     thin,
 )
 from jekyllhyde.lab.problems import domain_name, problem_for_run
-from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.tabular.learn import learn
 
 # With tables.
 
 Criterion = Literal["both", "global", "jekyll"]
+LEVELS = {"95": 0.95, "99": 0.99}  # Jekyll's return, when it is first exceeded
 TARGET = "a normalized return, usually in (0, 1)"
 
 
@@ -131,7 +132,15 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
         "J_norm_end": float(result.J_norm[i, last]),
         "J_norm_jekyll_end": float(result.J_norm_jekyll[i, last]),
         "failure": result.failures.get(i),
+        "regret": float(_regret(result.J_norm[i, known], result.trajectories[known])),
     }
+    for name, level in LEVELS.items():
+        if chosen.target is not None and level > chosen.target:
+            continue  # beyond it nothing is known
+        above = np.flatnonzero(result.reached(level, "jekyll")[i])
+        if len(above):
+            row[f"time_{name}"] = int(result.trajectories[above[0]])
+            row[f"steps_{name}"] = int(result.steps[i, above[0]])
     if chosen.target is None:
         at = thin(len(result.trajectories), chosen.points)
         return row | {
@@ -148,13 +157,19 @@ def _row(result: Any, i: int, chosen: LearnSettings) -> Row:
     return row | {"time": row.get(f"time_{chosen.target_on}")}
 
 
+def _regret(J_norm: Floats, trajectories: Ints) -> Any:
+    # The sum over trajectories of what the policy that acts lacks of the optimum.
+    return ((1.0 - J_norm) * np.diff(trajectories, prepend=0)).sum()
+
+
 LEARN = Method(
     name="learn",
     unit="trajectories",
     options=LearnSettings,
     columns=dict.fromkeys(("end", "steps", "time"), COUNT)
     | dict.fromkeys(("time_both", "time_global", "time_jekyll"), COUNT)
-    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end"), NUMBER)
+    | {f"{kind}_{name}": COUNT for name in LEVELS for kind in ("time", "steps")}
+    | dict.fromkeys(("J_norm_end", "J_norm_jekyll_end", "regret"), NUMBER)
     | {"at": PLACES, "J_norm": CURVE, "J_norm_jekyll": CURVE},
     complete=_complete,
     rows=_rows,
