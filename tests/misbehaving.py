@@ -21,7 +21,7 @@ class Corridor(gym.Env[Any, Any]):
     observation_space: Any = gym.spaces.Discrete(5)
     action_space: Any = gym.spaces.Discrete(2)
 
-    def __init__(self, way: str, value: Any) -> None:
+    def __init__(self, way: Any, value: Any) -> None:
         self.way, self.value, self.place, self.steps = way, value, 0, 0
         if way == "space":
             self.observation_space = value
@@ -29,6 +29,8 @@ class Corridor(gym.Env[Any, Any]):
     def reset(self, **given: Any) -> Any:
         super().reset(seed=given.get("seed"))
         self.place = 0
+        if self.way == "start":
+            return self.value
         return (self.value if self.way == "reset" else 0), {}
 
     def step(self, action: Any) -> Any:
@@ -46,7 +48,8 @@ class Corridor(gym.Env[Any, Any]):
 WAYS: list[tuple[Any, Any]] = [
     *((0, value) for value in (5, -1, 2**40, 1.5, math.nan, "state", None, [1, 2], np.zeros(3))),
     *((1, value) for value in (math.nan, math.inf, "reward", None, [1.0, 2.0], 1e308)),
-    *((2, value) for value in (None, "yes")),
+    (2, None),
+    ("start", None),
     *((4, value) for value in (None, {"action_mask": [0, 0]}, {"action_mask": "none"})),
     *(("reset", value) for value in (9, None)),
     *(("answer", value) for value in ((1, 2, 3), None)),

@@ -12,7 +12,6 @@ import secrets
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -43,10 +42,12 @@ def run_on_ray(
         pending: dict[Any, Task] = {}
         head, resources = ray.get_runtime_context().gcs_address, ray.cluster_resources()
 
-        def watch() -> None:
-            while ray.is_initialized():  # what asks a head that is gone never comes back
-                time.sleep(WATCH)
-                resources.update(ray.cluster_resources())
+        over = threading.Event()
+
+        def watch() -> None:  # in a thread: what asks a head that is gone never comes back
+            while not over.wait(WATCH):
+                with contextlib.suppress(Exception):
+                    resources.update(ray.cluster_resources())
 
         threading.Thread(target=watch, daemon=True).start()
 
@@ -68,6 +69,7 @@ def run_on_ray(
                 status.work_done += task.work if task else 0.0
                 yield task, failed
         finally:
+            over.set()
             if _answers(head):
                 for reference in pending:
                     ray.cancel(reference, force=True)

@@ -84,13 +84,9 @@ class EnvironmentLearner:
             row, control = np.uint64(state.position.row[0]), int(state.position.control[0])
             pair = choose_action(state.tables, choices.explorer, row, control, state.words)
             action = int(pair) - int(row)
-            observation, reward, terminated, truncated, info = env.step(action + self.offsets[1])
+            answer = self._answer(env.step(action + self.offsets[1]))
+            observation, reward, terminated, truncated, info = answer
             s_next = self._arrive(observation, info)
-            if not math.isfinite(reward):
-                raise InputError(
-                    f"{self.env_id} returned the reward {reward!r} at step {state.steps + 1}; "
-                    "rewards are finite numbers"
-                )
             discount = 0.0 if terminated else settings.gamma
             edge = self._write(int(pair), float(reward), s_next * width, discount)
             self.progression.actions.append(action)
@@ -143,11 +139,33 @@ class EnvironmentLearner:
 
     def _reset(self, env: Any) -> None:
         self.progression = Progression(random_state=env.unwrapped.np_random.bit_generator.state)
-        self.state.position.row = self._arrive(*env.reset()) * self.shape[1]
+        answer = env.reset()
+        require(
+            isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict),
+            f"{self.env_id} returned {answer!r} from reset; it returns (observation, info)",
+        )
+        self.state.position.row = self._arrive(*answer) * self.shape[1]
+
+    def _answer(self, answer: Any) -> tuple[Any, float, Any, Any, dict[str, Any]]:
+        # What a step returned, if it is what a step returns. An environment may return anything.
+        if not (isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict)):
+            raise InputError(
+                f"{self.env_id} returned {answer!r} at step {self.state.steps + 1}; a step returns "
+                "(observation, reward, terminated, truncated, info)"
+            )
+        try:
+            is_finite = math.isfinite(answer[1])
+        except TypeError:
+            is_finite = False
+        if not is_finite:
+            raise InputError(
+                f"{self.env_id} returned the reward {answer[1]!r} at step {self.state.steps + 1}; "
+                "rewards are finite numbers"
+            )
+        return answer
 
     def _arrive(self, observation: Any, info: dict[str, Any]) -> int:
-        # The state that an observation stands for, its action mask heeded. An environment may
-        # return anything.
+        # The state that an observation stands for, its action mask heeded.
         first, n_states = self.offsets[0], self.shape[0]
         is_index = np.ndim(observation) == 0 and np.asarray(observation).dtype.kind in "iub"
         if not is_index or not first <= int(observation) < first + n_states:
