@@ -49,21 +49,23 @@ def kills(count: int, seed: int = 0) -> dict[str, Any]:
             started = time.perf_counter()
             if i % 2:
                 child = forks.start(folder, 40, "short", die_at=chance.randrange(1, STEPS))
-                was_killed = forks.wait(child)
+                assert forks.wait(child)
+                was_killed = True
             else:
                 child = forks.start(folder, 40, "short")
                 was_killed = forks.kill(child, chance.uniform(0.05, 1.0))
-            tally["not killed"] += not was_killed
             try:
                 wrong = Store.open(folder).verify() if (folder / "manifest.json").exists() else {}
                 before = held(Store.open(folder)) if any(folder.glob("parts/*.parquet")) else []
                 tally["stored when killed"] += len(before)
+                was_killed = was_killed and len(before) < len(expected(experiments))
                 after = _finished(forks, folder, experiments)
                 once = held(Store.open(folder)) == sorted(expected(experiments))
                 fault = f"{wrong}, each run once: {once}, byte-equal: {after == whole}"
                 is_good = not wrong and once and after == whole
             except InputError as error:
                 is_good, fault = False, str(error)
+            tally["not killed"] += not was_killed
             tally["survived"] += is_good
             tally["failed"] += [] if is_good else [f"kill {i}: {fault}"]
             print(f"kill {i}: {len(before)} runs stored, {time.perf_counter() - started:.1f} s")

@@ -9,6 +9,7 @@ is a failure: another exception, the end of the process, more than `SECONDS` for
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import random
 import signal
@@ -186,6 +187,7 @@ def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
     child = os.fork()
     if child == 0:
         os.close(ours)
+        faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it dies
         with open(theirs, "w", buffering=1) as file:
             _cases(reader, seeds, lambda line: print(line, file=file))

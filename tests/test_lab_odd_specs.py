@@ -112,7 +112,7 @@ def test_memory_is_estimated_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = read(tmp_path / "x.toml", text(settings="{updates = 2000000000}"))
-    monkeypatch.setattr(engine, "machine_memory", lambda: 1e11)
+    monkeypatch.setattr(engine, "machine_memory", lambda: 1e10)
     monkeypatch.setattr(plan_method, "plan", lambda *a, **k: pytest.fail("it has begun"))
     store = Store.open(tmp_path / "store", create=True)
     for work in (engine.run, engine.calibrate):
