@@ -175,9 +175,9 @@ def test_truncated_and_spoilt_compiled_code_is_made_again(tmp_path: Path, keep: 
     assert run(tmp_path, PACKAGE) == first
     assert run(tmp_path, PACKAGE)[1] == 1
     for path in (tmp_path / "cache").rglob("*.nbc"):
-        data = bytearray(path.read_bytes())
-        data[int(keep * (len(data) - 1))] ^= 0x55
-        path.write_bytes(data)
+        spoilt = bytearray(path.read_bytes())
+        spoilt[int(keep * (len(spoilt) - 1))] ^= 0x55
+        path.write_bytes(spoilt)
     assert run(tmp_path, PACKAGE) == first
 
 

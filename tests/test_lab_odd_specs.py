@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from jekyllhyde import plotting
@@ -19,6 +20,7 @@ from jekyllhyde.lab import engine, problems
 from jekyllhyde.lab.methods import plan as plan_method
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.mdp.finite import FiniteMDP
 from lab_sweeps import small
 
 draw: Any = importlib.import_module("jekyllhyde.lab.draw")  # not the function of this name
@@ -112,7 +114,7 @@ def test_memory_is_estimated_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = read(tmp_path / "x.toml", text(settings="{updates = 2000000000}"))
-    monkeypatch.setattr(engine, "machine_memory", lambda: 1e11)
+    monkeypatch.setattr(engine, "machine_memory", lambda: 1e10)
     monkeypatch.setattr(plan_method, "plan", lambda *a, **k: pytest.fail("it has begun"))
     store = Store.open(tmp_path / "store", create=True)
     for work in (engine.run, engine.calibrate):
@@ -231,6 +233,17 @@ def test_numbers_are_written_before_pictures(
 def test_what_is_shown_is_printable(evil: str) -> None:
     assert plain(evil).isprintable()
     assert plain("Zoë 结果 ∞") == "Zoë 结果 ∞"
+
+
+def test_the_name_of_an_mdp_is_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mdp = FiniteMDP(
+        np.ones((2, 2, 1)) * [0.0, 1.0], [[1, 2], [0, 0]], terminal=[1], name="\x1b[2J[b]"
+    )
+    mdp.save(tmp_path / "x.npz")
+    assert main(["plan", str(tmp_path / "x.npz"), "--updates", "3", "--check"]) == 0
+    printed = capsys.readouterr().out
+    assert "\\x1b[2J[b]: 2 states" in printed
+    assert all(c.isprintable() or c == "\n" for c in printed)
 
 
 # Code.

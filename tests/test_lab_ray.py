@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -222,3 +224,45 @@ def test_without_ray_it_says_what_to_install(
     store = Store.open(tmp_path / "store", create=True)
     with pytest.raises(InputError, match=r"no_such_module; install jekyllhyde\[ray\]"):
         engine.run([planned()], store, engine="ray")
+
+
+def test_a_head_that_does_not_answer_is_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        head = f"127.0.0.1:{server.getsockname()[1]}"
+        ours._check_head(head)
+    with pytest.raises(
+        InputError, match=rf"head of the Ray cluster, {head}, does not answer; what"
+    ):
+        ours._check_head(head)
+    ours._check_head("")  # one that cannot be asked from here
+
+
+def test_a_lost_raylet_is_one_sentence() -> None:
+    ray = pytest.importorskip("ray")
+
+    def get(reference: Any) -> Any:
+        raise ray.exceptions.LocalRayletDiedError
+
+    task = engine.tasks_of([planned()], Store(Path()))[0]
+    with pytest.raises(
+        InputError, match=r"the Ray cluster is lost \(.*raylet died.*start the sweep"
+    ):
+        ours._failed(SimpleNamespace(get=get, exceptions=ray.exceptions), None, task)
+
+
+TOKEN = """
+import os, sys
+from jekyllhyde.lab import cluster
+cluster.need = lambda extra: None
+cluster.importlib.import_module = lambda name: sys.exit(os.environ.get("RAY_AUTH_MODE"))
+next(cluster.run_on_ray([], None, eval(sys.argv[1]), 1, None))
+"""
+
+
+@pytest.mark.parametrize(("address", "mode"), [("None", "token"), ("'auto'", "None")])
+def test_a_cluster_of_ones_own_takes_no_strangers(address: str, mode: str) -> None:
+    """Ray looks for its mode when it is imported, so it is there by then."""
+    environment = {key: value for key, value in os.environ.items() if key[:8] != "RAY_AUTH"}
+    command = [sys.executable, "-c", TOKEN, address]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ("" if mode == "None" else mode)

@@ -388,13 +388,13 @@ def test_what_is_no_file_in_the_place_of_one(
 def test_a_complete_store_is_read_where_nothing_can_be_written(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(folder: Path, field: str = "out") -> Path:
-        raise InputError(f"{field} cannot be written to")
+    def refuse(folder: Path, seconds: float) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(files, "prepare_folder", refuse)
+    monkeypatch.setattr(files, "remove_abandoned", refuse)
     again = Store.open(store.folder, create=True)
     assert engine.run([EXPERIMENT], again, workers=1).runs == 0
-    with pytest.raises(InputError, match="store cannot be written to"):
+    with pytest.raises(InputError, match="it cannot be written to: Read-only"):
         engine.run([small(5)], again, workers=1)
 
 

@@ -98,18 +98,17 @@ def partial_file(path: Path, content: bytes | Callable[[BinaryIO], object]) -> I
 
 def remove_abandoned(folder: Path, seconds: float) -> None:
     """Remove the partial files of writers that died, which are that old by the folder's own clock
-    and locked by nobody.
+    and locked by nobody; an `OSError` where the folder cannot be written to.
     """
-    with contextlib.suppress(OSError):
-        probe = folder / f".{uuid.uuid4().hex}.tmp"
-        probe.touch()
-        now = probe.stat().st_mtime
-        probe.unlink()
-        for partial in folder.glob(".*"):
-            with contextlib.suppress(OSError), open_file(partial) as file:
-                age = now - os.fstat(file.fileno()).st_mtime
-                if age > seconds and (sys.platform == "win32" or _try_lock(file)):
-                    partial.unlink()
+    probe = folder / f".{uuid.uuid4().hex}.tmp"
+    probe.touch()
+    now = probe.stat().st_mtime
+    probe.unlink()
+    for partial in folder.glob(".*"):
+        with contextlib.suppress(OSError), open_file(partial) as file:
+            age = now - os.fstat(file.fileno()).st_mtime
+            if age > seconds and (sys.platform == "win32" or _try_lock(file)):
+                partial.unlink()
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:

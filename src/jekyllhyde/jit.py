@@ -182,7 +182,7 @@ class _CacheFiles:
 
     def save(self, key: Any, compiled: Any) -> None:
         refuse_stale_modules()
-        file, data = self._file(key), dumps(compiled)
+        file, data = self._file(key), dumps(compiled)  # type: ignore[no-untyped-call]
         entry = hashlib.sha256(data).digest(), data
         try:
             file.save(key, entry)

@@ -11,6 +11,7 @@ from jekyllhyde.cli.console import (
     first_argument,
     given,
     prepare_out,
+    say,
     show_json,
     show_table,
     with_flags,
@@ -60,16 +61,16 @@ class Plan(ProblemCommand):
             }
             show_json(report)
         else:
-            print(
+            say(
                 f"{mdp.name}: {mdp.n_states} states, {mdp.n_actions} actions, "
                 f"gamma {mdp.gamma:g}, optimal return {mdp.J_star:.6g}"
             )
             show_table("{parametrization}, eta {eta}".format(**rows[0]), list(map(_narrow, rows)))
             for row, statements in zip(rows, checks, strict=True):
                 if statements:
-                    print(f"{row['series']}\n{jh.theory.table(statements)}")
+                    say(str(row["series"]), *jh.theory.table(statements).splitlines())
             updated = sum(run.updates for run in runs)
-            print(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *files, sep="\n")
+            say(f"{updated} updates in {seconds:.2f} s ({runs[0].solver})", *map(str, files))
 
 
 def plan_all(

@@ -8,10 +8,10 @@ import atexit
 import contextlib
 import importlib
 import os
+import secrets
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -36,16 +36,20 @@ def run_on_ray(
     with `workers` cores).
     """
     need("ray")
+    if address is None and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        # Ray listens on the network and runs what it is told; it reads this when it is imported.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
     ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         pending: dict[Any, Task] = {}
-        head, resources = ray.get_runtime_context().gcs_address, ray.cluster_resources()
+        head, resources = _head(ray), ray.cluster_resources()
+        over = threading.Event()
 
-        def watch() -> None:
-            while ray.is_initialized():  # what asks a head that is gone never comes back
-                time.sleep(WATCH)
-                resources.update(ray.cluster_resources())
+        def watch() -> None:  # in a thread: what asks a head that is gone never comes back
+            while not over.wait(WATCH):
+                with contextlib.suppress(Exception):
+                    resources.update(ray.cluster_resources())
 
         threading.Thread(target=watch, daemon=True).start()
 
@@ -67,6 +71,7 @@ def run_on_ray(
                 status.work_done += task.work if task else 0.0
                 yield task, failed
         finally:
+            over.set()
             if _answers(head):
                 for reference in pending:
                     ray.cancel(reference, force=True)
@@ -101,11 +106,19 @@ def _failed(ray: Any, reference: Any, task: Task) -> int:
         raise InputError(f"the Ray cluster is lost ({first_line(error)}); {GO_ON}") from None
 
 
+def _head(ray: Any) -> str:
+    # The head's address; "" where it cannot be asked from here, behind a proxy for instance.
+    address = str(ray.get_runtime_context().gcs_address)
+    return address if _answers(address) else ""
+
+
 def _answers(head: str) -> bool:
+    if not head:
+        return True
     host, _, port = head.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), 5.0).close()
-    except OSError:
+    except (OSError, ValueError):
         return False
     return True
 
@@ -144,7 +157,7 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"{refusal} ({first_line(error)})") from None
-    head = ray.get_runtime_context().gcs_address
+    head = _head(ray)
     try:
         yield
     finally:

@@ -174,10 +174,11 @@ def run(
     status = Status(len(tasks), sum(task.runs for task in tasks), sum(task.work for task in tasks))
     started = time.perf_counter()
     report = report or (lambda status: None)
-    report(status)
     if tasks:
         check_memory(tasks, count_threads(workers) if engine == "local" else 1)
         prepare_writing(store.folder)
+    report(status)
+    if tasks:
         if engine == "ray":
             from jekyllhyde.lab.cluster import run_on_ray
 

@@ -95,6 +95,11 @@ class About(msgspec.Struct):
     python: str = ""
 
 
+def _old_name(held: Iterable[Held]) -> str:
+    # Parts were named after the runs that they hold, before they were after their content.
+    return part_name(canonical([[h.cell, h.first, h.last] for h in held]).encode())
+
+
 def accounts(held: Iterable[Held]) -> list[Stretch]:
     """What parts hold, without their names, in order of cell and run."""
     stretches = [[h.cell, h.id, h.first, h.last, h.failed] for h in held]
@@ -148,7 +153,8 @@ def read_table(
     with pq.ParquetFile(
         path, read_dictionary=TEXTS
     ) as file:  # by path: PyArrow aborts with streams
-        table = file.read([name for name in schema.names if name in file.schema_arrow.names])
+        known = set(file.schema_arrow.names)
+        table = file.read([name for name in schema.names if name in known])
     if cells is not None:
         table = table.filter(pc.is_in(table["cell"].cast(pa.string()), pa.array(sorted(cells))))
     for name in set(schema.names) - set(table.column_names):
@@ -173,10 +179,8 @@ def check_part(path: Path) -> tuple[About, pa.Table]:
     its curves or its settings do not fit together.
     """
     about, data = read_about(path), files.read_file(path, MOST_FILE)
-    # Parts were named after the runs that they hold, before they were after their content.
-    runs = canonical([[h.cell, h.first, h.last] for h in about.held])
     require(
-        path.name in (part_name(data), part_name(runs.encode())),
+        path.name == part_name(data) or path.name == _old_name(about.held),
         "its content is not the one it was named after",
     )
     table = read_table(path)

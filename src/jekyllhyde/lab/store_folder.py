@@ -61,7 +61,8 @@ def open_folder(folder: Path, create: bool) -> Path:
 
 def prepare_writing(folder: Path) -> None:
     """Make sure that a store takes new parts, and clear away what dead writers left."""
-    files.remove_abandoned(files.prepare_folder(folder / "parts", "store"), ABANDONED)
+    with files.refused(sentence(folder, "it cannot be written to")):
+        files.remove_abandoned(folder / "parts", ABANDONED)
 
 
 @lru_cache(maxsize=1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.agent_settings import AgentSettings
@@ -33,7 +34,7 @@ from jekyllhyde.tabular.jekyll import (
     TemporalDifference,
     WithUcb,
 )
-from jekyllhyde.tabular.learned_model import NoModel, enlarged, new_counts
+from jekyllhyde.tabular.learned_model import NOTHING, NoModel, enlarged, new_counts
 from jekyllhyde.tabular.peer_settings import PeerSettings
 from jekyllhyde.tabular.posterior import Posterior, room_for_draw
 from jekyllhyde.tabular.records import (
@@ -94,6 +95,10 @@ class RunState:
         """Room for so many distinct transitions in the learned model; whether it had to grow."""
         if isinstance(self.model, NoModel) or len(self.model.times) >= distinct:
             return False
+        require(
+            distinct < NOTHING,
+            f"the learned model would have {distinct:,} transitions; it counts fewer than 2^32",
+        )
         self.model = enlarged(self.model, max(distinct, 2 * len(self.model.times)))
         return True
 

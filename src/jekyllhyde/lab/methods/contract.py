@@ -43,8 +43,8 @@ class Method:
         and all checked.
     rows : (problem, settings, stream, runs, progress) -> a row for each of these runs.
     seconds : (problem, settings) -> about how long a run takes, at most; for the size of tasks.
-    size : (problem, settings) -> about how many bytes of memory a run takes, where its rows do not
-        say so themselves before they begin.
+    size : (problem, settings) -> how many bytes of memory a run takes at least, where `rows` does
+        not check that itself before it begins.
     columns : what its rows hold, by type.  curve, end : the columns that are drawn along a run,
         and at its end against whatever varies ("" where there is none).
     xlabel : the axis along a run, if it is not the unit.

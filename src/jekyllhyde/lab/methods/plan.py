@@ -77,6 +77,6 @@ PLAN = Method(
     seconds=lambda problem, settings: (
         1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
     ),
-    size=lambda problem, settings: 100.0 * int(settings.get("updates", 1000)),
+    size=lambda problem, settings: 8.0 * int(settings.get("updates", 1000)),
     exact=True,
 )

@@ -1,0 +1,223 @@
+"""A standing adversary: files of every kind, mutated, given to the functions that read them.
+
+`python tests/adversary.py --cases 100000 --seed 1` is the long run; the tests take a few thousand
+cases of it. A reader may take a file or refuse it with an `InputError` of one line. Everything else
+is a failure: another exception, the end of the process, more than `SECONDS` for a case, more than
+`MEMORY` in all. Readers work in a child process, so that its end is seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import os
+import random
+import signal
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from jekyllhyde import TabularJekyllHyde, chain
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.store import Store
+from jekyllhyde.mdp.finite import FiniteMDP
+from lab_sweeps import planned
+
+SECONDS, MEMORY = 5, 2 * 2**30
+WORDS = [b"0", b"-1", b"1e400", b"nan", b"null", b"4294967296", b"9223372036854775808", b"[]", b'"']
+WORDS += [b"{", b"}", b"[", b"\n", b"\x00", b"\xff\xff\xff\xff", b"true", b"../", b"\x1b[2J", b"="]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How to make the file that is mutated, in a folder; and how to read it."""
+
+    make: Callable[[Path], Path]
+    read: Callable[[Path], object]
+
+
+def _make_mdp(folder: Path) -> Path:
+    chain(5).save(folder / "mdp.npz")
+    return folder / "mdp.npz"
+
+
+def _make_agent(folder: Path) -> Path:
+    agent = TabularJekyllHyde("jekyllhyde/Chain-v0")
+    agent.learn(60)
+    agent.save(folder / "agent.npz")
+    return folder / "agent.npz"
+
+
+def _make_store(folder: Path) -> Store:
+    experiment = planned(2, vary={"n_states": [3, 4]})
+    store = Store.open(folder / "store", create=True)
+    curve = {"at": [0, 1], "J_norm": [0.0, 0.5], "end": 2, "J_norm_end": 0.25}
+    rows = [{"run": 0, **curve}, {"run": 1, "failure": "diverged"}]
+    store.add([(cell, rows) for cell in experiment.cells], 1.0)
+    return store
+
+
+def _look(store: Path) -> None:
+    opened = Store.open(store)
+    opened.verify()
+    opened.table(opened.cells)
+    for part in opened.parts:
+        opened.provenance(part)
+
+
+def _make_spec(folder: Path) -> Path:
+    (folder / "x.toml").write_text(SPEC)
+    return folder / "x.toml"
+
+
+SPEC = """
+name = "x"
+title = "ε against η"
+method = "learn"
+runs = 20
+seed = 3
+[problem]
+name = "chain"
+n_states = 5
+beta = 0.9
+[vary]
+o = [0.1, 0.5]
+eta = {from = 0.1, to = 1.0, per_decade = 2}
+[settings]
+trajectories = 100
+target = 0.95
+hyde = "uniform"
+[[series]]
+label = "J&H"
+epsilon = "10/sqrt(t)"
+[[series]]
+label = "other"
+tag = "other"
+epsilon = 0.5
+"""
+
+READERS = {
+    "MDP": Reader(_make_mdp, FiniteMDP.load),
+    "tabular agent": Reader(_make_agent, TabularJekyllHyde.load),
+    "experiment": Reader(_make_spec, Experiment.from_toml),
+    "part": Reader(
+        lambda folder: next((_make_store(folder).folder / "parts").glob("*.parquet")),
+        lambda path: _look(path.parent.parent),
+    ),
+    "index": Reader(
+        lambda folder: _make_store(folder).folder / "index.jsonl", lambda path: _look(path.parent)
+    ),
+    "manifest": Reader(
+        lambda folder: _make_store(folder).folder / "manifest.json", lambda path: _look(path.parent)
+    ),
+}
+
+
+def mutate(data: bytes, chance: random.Random) -> bytes:
+    """The bytes after one to four small accidents or attacks."""
+    changed = bytearray(data)
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        place = chance.randrange(len(changed) + 1)
+        if chance.random() < 0.3:  # where archives and Parquet files keep what they declare
+            place = max(0, len(changed) - chance.randrange(1, 700))
+        end = place + chance.choice((1, 1, 2, 4, 8, 64))
+        kind = chance.randrange(7)
+        if kind == 0 and place < len(changed):
+            changed[place] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            changed[place:end] = chance.randbytes(min(end, len(changed)) - place)
+        elif kind == 2:
+            del changed[place:end]
+        elif kind == 3:
+            changed[place:place] = changed[place:end]
+        elif kind == 4:
+            word = chance.choice(WORDS)
+            changed[place : place + chance.choice((0, len(word)))] = word
+        elif kind == 5:
+            changed[place:end] = bytes([chance.choice((0, 255, 127, 128))]) * (end - place)
+        elif chance.random() < 0.2:
+            del changed[place:]
+    return bytes(changed)
+
+
+def _cases(reader: Reader, seeds: range, say: Callable[[str], None]) -> None:
+    # In the child: a line per case, "taken", "refused" or what went wrong.
+    with tempfile.TemporaryDirectory() as name:
+        path = reader.make(Path(name))
+        whole = path.read_bytes()
+        for seed in seeds:
+            path.write_bytes(mutate(whole, random.Random(seed)))
+            signal.alarm(SECONDS)
+            try:
+                reader.read(path)
+                say("taken")
+            except InputError as error:
+                lines = len(str(error).splitlines())
+                say("refused" if lines == 1 else f"case {seed}: {lines} lines, {error!r}"[:300])
+            except Exception:
+                say(f"case {seed}: {traceback.format_exc(limit=-2)!r}"[:600])
+            signal.alarm(0)
+
+
+def attack(name: str, cases: int, seed: int = 0) -> tuple[Counter[str], list[str]]:
+    """How many of so many cases were taken and refused, and what failed."""
+    tally: Counter[str] = Counter()
+    failures: list[str] = []
+    first, last = seed * 10**9, seed * 10**9 + cases
+    while first < last:
+        for line in _lines_of_child(READERS[name], range(first, last)):
+            first += 1
+            if line in ("taken", "refused"):
+                tally[line] += 1
+            else:
+                failures.append(line)
+                first += line.startswith("ended")  # the case that the child did not survive
+        if first < last and len(failures) > 20:
+            break
+    return tally, failures
+
+
+def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        faulthandler.disable()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it dies
+        with open(theirs, "w", buffering=1) as file:
+            _cases(reader, seeds, lambda line: print(line, file=file))
+        os._exit(0)
+    os.close(theirs)
+    with open(ours) as file:
+        for line in file:
+            yield line.rstrip("\n")
+    _, status, usage = os.wait4(child, 0)
+    if status:
+        number = os.WTERMSIG(status)
+        yield f"ended by {signal.Signals(number).name}" if number else f"ended with {status}"
+    elif usage.ru_maxrss * 1024 > MEMORY:
+        yield f"case ?: it took {usage.ru_maxrss / 2**20:.1f} GiB"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--reader", choices=list(READERS), default=None)
+    given = parser.parse_args()
+    for name in [given.reader] if given.reader else READERS:
+        started = time.perf_counter()
+        tally, failures = attack(name, given.cases // len(READERS), given.seed)
+        seconds = time.perf_counter() - started
+        print(f"{name}: {dict(tally)}, {len(failures)} failed ({seconds:.0f} s)", flush=True)
+        for failure in failures[:20]:
+            print("   ", failure)
+
+
+if __name__ == "__main__":
+    main()
