@@ -61,7 +61,7 @@ STEPS = (0.1, 0.5, "visits")
 GRIDS: dict[str, list[dict[str, Any]]] = {
     "tabular_q_learning": grid(epsilon=(0.1, 0.3), eta_c=STEPS)
     + grid(optimism=(0.01, 0.1, 1.0), epsilon=(0.0, 0.05), eta_c=STEPS),
-    "tabular_ucb_h": grid(c=(1e-5, 1e-4, 1e-3, 1e-2, 0.1), lookahead=(5.0, 10.0, 30.0, None)),
+    "tabular_ucb_h": grid(c=(1e-5, 1e-4, 1e-3, 1e-2, 0.1), lookahead=(1.0, 5.0, 10.0, 30.0, None)),
     "tabular_ucbvi": grid(
         c=(1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1), lookahead=(10.0, 30.0, None)
     ),
