@@ -49,7 +49,7 @@ class Personality:
         """His most probable action, or one drawn with his probabilities, among those that the mask
         allows; an array of actions for a batch of observations.
         """
-        pi, _, is_batch = self.agent._ask(observation, self._who)
+        pi, _, is_batch = self.agent._ask(observation, self._who, action_mask)
         pi = pi if action_mask is None else _allowed(pi, action_mask)
         if deterministic:
             actions = pi.argmax(-1)
@@ -127,7 +127,9 @@ class StepwiseAgent(Agent):
         if eval_every is not None:
             check_count(eval_every, "eval_every", 1)
             evaluating = opened(environment_like(self.env) if eval_env is None else eval_env)
-        every = {"log": check_count(log_every, "log_every", 1), "evaluation": eval_every}
+        every = {"evaluation": eval_every, "log": check_count(log_every, "log_every", 1)}
+        if callback is None:
+            del every["log"]
         show = show_progress(steps, self.name) if progress_bar else nullcontext(lambda count: None)
         with evaluating as environment, show as advance, Interrupts() as interrupts:
             clock = [time.perf_counter(), self.steps]
@@ -257,7 +259,7 @@ class StepwiseAgent(Agent):
     def _take_over(self, outcome: Any) -> bool: ...
 
     @abstractmethod
-    def _ask(self, observation: Any, who: int) -> Beliefs: ...
+    def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs: ...
 
     @abstractmethod
     def _as_action(self, index: int) -> Any: ...

@@ -145,11 +145,12 @@ class Watch:
 
     def _frames(self, env: Any, personality: Any) -> Iterator[Any]:
         for number in range(self.episodes):
-            observation, _ = reset(env, self.seed, number, EVALUATION)
+            observation, info = reset(env, self.seed, number, EVALUATION)
             yield env.render()
             for _ in range(self.most):
-                action = personality.predict(observation)
-                observation, _, terminated, truncated, _ = env.step(action)
+                mask = {name: info[name] for name in ("action_mask",) if name in info}
+                action = personality.predict(observation, **mask)
+                observation, _, terminated, truncated, info = env.step(action)
                 yield env.render()
                 if terminated or truncated:
                     break

@@ -124,8 +124,9 @@ def _in_one_sentence(path: str | Path) -> Iterator[None]:
 
 
 def _restored_space(stored: dict[str, Any]) -> networks.Space:
-    space = networks.Space(**{**stored, "shape": tuple(stored["shape"])})
-    for name, value in vars(space).items():
+    space = networks.Space.restored(stored)
+    for name in ("n_states", "n_actions", "first_state", "first_action", "shape"):
+        value = getattr(space, name)
         for count in value if isinstance(value, tuple) else (value,):
             require(
                 count is None or isinstance(count, int),
@@ -178,7 +179,7 @@ def _check_consistency(agent: "DeepAgent") -> None:
         and (table[:, 1] >= 1).all()
         and (np.diff(table[:, 3], prepend=0) >= table[:, 1]).all()
         and (rows == 0 or table[-1, 3] <= steps),
-        "observation": _is_in(space, agent._observation),
+        "observation": _is_in(space, agent._observation.observation),
         "episode": episode is None
         or (
             isinstance(episode.number, int)

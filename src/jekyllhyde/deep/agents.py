@@ -37,6 +37,7 @@ class JekyllHyde(DeepAgent):
         eta_c: float | None = None,
         tau: float | None = None,
         actor_rule: str | actor_rules.Rule | None = None,
+        normalize_observations: bool | None = None,
         temperature: float | None = None,
         critics: int | None = None,
         fresh_critic: bool | None = None,
@@ -85,6 +86,7 @@ class DoubleDQN(DeepAgent):
         schedule: str | None = None,
         bonus: str | Bonus | None = None,
         with_bonus: bool | None = None,
+        normalize_observations: bool | None = None,
         bonus_weight: float | None = None,
         trained_embedding: bool | None = None,
         timeout_terminates: bool | None = None,
@@ -120,6 +122,7 @@ class DiscreteSAC(DeepAgent):
         bonus_weight: float | None = None,
         adam_eps: float | None = None,
         bonus_terminates: bool | None = None,
+        normalize_observations: bool | None = None,
         trained_embedding: bool | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())

@@ -30,35 +30,36 @@ from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
 
 
 @cache
-def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace:
-    # An algorithm's functions on a packed state, compiled. `begin` and `turn` give up the state
-    # that they are given, so that replay is changed in place, not copied; both choose the next
-    # action.
+def _compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> SimpleNamespace:
+    # An algorithm's functions on packed states, settings and steps, compiled. `begin`
+    # and `turn` give up the state that they are given, so that replay is changed in place, not
+    # copied; both choose the next action.
     plain = ALGORITHMS[name]
 
-    def choose(state: Any, config: Any, observation: Any) -> tuple[Arrays, jax.Array]:
-        action, key = plain.act(state, config, observation)
+    def choose(state: Any, config: Any, view: spaces.View) -> tuple[Arrays, jax.Array]:
+        action, key = plain.act(state, config, *view)
         chosen = jnp.stack([action, state.hyde_acts.astype(jnp.int32)])
         return packing.pack(replace(state, key=key)), chosen
 
-    def begin(arrays: Arrays, config: Arrays, observation: Any) -> tuple[Arrays, jax.Array]:
-        return choose(packing.unpack(arrays), settings.unpack(config), observation)
+    def begin(arrays: Arrays, config: Arrays, view: spaces.View) -> tuple[Arrays, jax.Array]:
+        return choose(packing.unpack(arrays), settings.unpack(config), view)
 
-    def turn(
-        arrays: Arrays, config: Arrays, facts: tuple[Any, ...], ended: Any, observation: Any
-    ) -> tuple[Arrays, jax.Array]:
+    def turn(arrays: Arrays, config: Arrays, step: Arrays) -> tuple[Arrays, jax.Array]:
         state, numbers = packing.unpack(arrays), settings.unpack(config)
-        after = plain.update(state, numbers, networks.Transition(*facts), ended)
-        return choose(after, numbers, observation)
+        *facts, ended, start = steps.unpack(step)
+        after = plain.update(state, numbers, spaces.transition_of(*facts), ended != 0)
+        return choose(after, numbers, start)
 
-    def ask_jekyll(arrays: Arrays, config: Arrays, observations: Any) -> tuple[jax.Array, Any]:
-        tables: tuple[jax.Array, jax.Array] = packing.unpack(arrays).networks.tables(observations)
+    def ask_jekyll(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
+        tables: tuple[jax.Array, jax.Array] = packing.unpack(arrays).networks.tables(*views)
         return tables
 
-    def ask_hyde(arrays: Arrays, config: Arrays, observations: Any) -> tuple[jax.Array, Any]:
+    def ask_hyde(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
         own, numbers = packing.unpack(arrays).networks, settings.unpack(config)
-        x = networks.encode(own.features, observations)
-        logits = jax.vmap(lambda each: numbers.explorer.logits(own.explorer, numbers, each))(x)
+        x = networks.encode(own.features, views.observation)
+        logits = jax.vmap(lambda *view: numbers.explorer.logits(own.explorer, numbers, *view))(
+            x, views.allowed
+        )
         critic = getattr(own.explorer, "q", None)  # an explorer of the user's own may have none
         q = critic.online.network(x) if isinstance(critic, learning.Critic) else None
         return jax.nn.softmax(logits), q
@@ -86,8 +87,8 @@ class Outcome(NamedTuple):
     """
 
     reward: float
-    following: Any
-    start: Any
+    following: spaces.View
+    start: spaces.View
     terminated: bool
     ended: bool
 
@@ -119,13 +120,15 @@ class DeepAgent(StepwiseAgent):
     def _start(self, space: networks.Space) -> Self:
         training_loop.keep_compiled()
         self.space, self._steps = space, 0
-        self._observation = jax.tree.map(np.asarray, space.example())
+        self._observation = spaces.example(space)
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
         self._config = settings.pack(config)
         start = _initial(self.name)(jax.random.key(self.seed), self.settings, space=space)
-        self._compiled = _compiled(self.name, Packing.of(start), settings)
+        view, number = self._observation, np.float32(0)
+        self._step = Packing.of((view, np.int32(0), number, view, number, np.int32(0), view))
+        self._compiled = _compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
         return self
 
@@ -149,19 +152,20 @@ class DeepAgent(StepwiseAgent):
     def steps(self) -> int:
         return self._steps
 
-    def _look(self, observation: Any, info: dict[str, Any]) -> Any:
-        seen: Any = spaces.read(self.space, observation)
-        if not all(np.isfinite(part).all() for part in jax.tree.leaves(seen)):
+    def _look(self, observation: Any, info: dict[str, Any]) -> spaces.View:
+        try:
+            return spaces.look(self.space, observation, info)
+        except InputError as error:
+            shown = " ".join(repr(observation)[:80].split())
             raise InputError(
-                f"{name_of(self.env)} returned the observation {observation!r} at step "
-                f"{self._steps + 1}; observations are finite numbers"
-            )
-        return seen
+                f"{name_of(self.env)} returned the observation {shown} at step "
+                f"{self._steps + 1}: {error}"
+            ) from None
 
-    def _stands_at(self, seen: Any) -> bool:
+    def _stands_at(self, seen: spaces.View) -> bool:
         return all(map(np.array_equal, *map(jax.tree.leaves, (seen, self._observation))))
 
-    def _begin(self, number: int, seen: Any) -> None:
+    def _begin(self, number: int, seen: spaces.View) -> None:
         self._arrays, chosen = self._compiled.begin(self._arrays, self._config, seen)
         action, hyde = np.asarray(chosen).tolist()
         self._observation, self._episode = seen, Episode(number, action, hyde)
@@ -184,15 +188,17 @@ class DeepAgent(StepwiseAgent):
     def _take_over(self, outcome: Outcome) -> bool:
         reward, following, start, terminated, ended = outcome
         episode: Any = self._episode
-        facts = (
+        step = (
             self._observation,
             np.int32(episode.next_action),
             np.float32(reward),
             following,
             np.float32(not terminated),
+            np.int32(ended),
+            start,
         )
         self._arrays, chosen = self._compiled.turn(
-            self._arrays, self._config, facts, np.bool_(ended), start
+            self._arrays, self._config, self._step.pack_on_host(step)
         )
         action, hyde = np.asarray(chosen).tolist()
         episode.actions.append(episode.next_action)
@@ -204,15 +210,17 @@ class DeepAgent(StepwiseAgent):
             self._episode = Episode(episode.number + 1, action, hyde)
         return ended
 
-    def _ask(self, observation: Any, who: int) -> Beliefs:
+    def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:
         arrays = self._known()
         x = spaces.read(self.space, observation)
-        is_batch = x.ndim > (self.space.n_states is None)
-        pi, q = self._compiled.ask[who](arrays, self._config, x if is_batch else x[None])
+        is_batch = spaces.is_batch(self.space, x)
+        view = spaces.View(x, spaces.read_mask(self.space, action_mask))
+        asked = view if is_batch else jax.tree.map(lambda part: part[None], view)
+        pi, q = self._compiled.ask[who](arrays, self._config, asked)
         return Beliefs(np.asarray(pi), None if q is None else np.asarray(q), is_batch)
 
-    def _as_action(self, index: int) -> int:
-        return index + self.space.first_action
+    def _as_action(self, index: int) -> Any:
+        return spaces.action_of(self.space, index)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {

@@ -120,7 +120,7 @@ class TabularAgent(StepwiseAgent):
             self._episode = Episode(episode.number + 1, action, hyde)
         return outcome.ended
 
-    def _ask(self, observation: Any, who: int) -> Beliefs:
+    def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:
         learner, given = self.learner, np.asarray(observation)
         first, n_states = learner.offsets[0], learner.shape[0]
         states = given.ravel()
