@@ -11,7 +11,7 @@ from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
 from jekyllhyde.cli.train import Train, resumed
-from jekyllhyde.cli.watching import Eval, Watch
+from jekyllhyde.cli.watching import Compare, Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
@@ -20,6 +20,7 @@ COMMANDS: dict[str, Any] = {
     "train": Train,
     "eval": Eval,
     "watch": Watch,
+    "compare": Compare,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,
