@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import jax
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
+import jekyllhyde as jh
+from jekyllhyde import deep
 from jekyllhyde.envs.vector_lanes import LaneStep, VectorLanes
 from jekyllhyde.errors import InputError
 
@@ -94,3 +98,57 @@ def test_a_mode_that_nobody_knows_is_refused() -> None:
     env.metadata = {"autoreset_mode": "sometimes"}
     with pytest.raises(InputError, match="autoreset_mode'] is 'sometimes'"):
         VectorLanes(env)
+
+
+SMALL: dict[str, Any] = {"hidden": (8,), "batch": 4, "capacity": 60}
+
+
+def make(mode: AutoresetMode, count: int = 2) -> Any:
+    return SyncVectorEnv(lengths(count), autoreset_mode=mode)
+
+
+def test_an_agent_learns_from_all_lanes(tmp_path: Path) -> None:
+    """Every transition that is stored is one of a lane, whatever the mode; steps are counted once;
+    two calls are one.
+    """
+    for mode in AutoresetMode:
+        agent = deep.DoubleDQN(make(mode), **SMALL).learn(31)
+        assert agent.steps == int(agent.state.t) == 31
+        data = jax.tree.map(np.asarray, agent.state.everyone.data)
+        before, after = data.observation[:31, 0], data.following[:31, 0]
+        assert (after == before + 1).all()
+        assert (data.reward[:31] == after % 100).all()
+        ends = data.discount[:31] == 0  # lanes of 2 steps terminate, those of 3 are cut
+        assert set(after[ends] % 100) == {2.0}
+        assert set(agent.episodes.lengths) == {2, 3}
+        returns = {2: 3.0, 3: 6.0}
+        assert agent.episodes.returns.tolist() == [returns[n] for n in agent.episodes.lengths]
+        parts = deep.DoubleDQN(make(mode), **SMALL).learn(5).learn(26)
+        assert same(agent, parts)
+    agent.save(tmp_path / "agent")
+    loaded = deep.DoubleDQN.load(tmp_path / "agent", make(mode))
+    assert same(loaded, agent)
+    with pytest.warns(UserWarning, match="new episodes begin"):
+        loaded.learn(10)
+    assert loaded.steps == 41
+
+
+def same(first: Any, second: Any) -> bool:
+    a, b = first.arrays(), second.arrays()
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_each_lane_has_its_own_leader() -> None:
+    agent = deep.JekyllHyde(
+        make(AutoresetMode.NEXT_STEP, 3), **SMALL, hidden_hyde=(8,), warmup=5, epsilon_1=20.0
+    )
+    agent.learn(120)
+    assert 0 < agent.episodes.hyde.mean() < 1
+    # Hyde's replay has what he did, beside the first batch of everything
+    hyde = int((agent.episodes.lengths * agent.episodes.hyde).sum())
+    assert abs(int(agent.state.hyde.size) - min(hyde + 4, 60)) <= 8
+
+
+def test_tables_take_one_environment() -> None:
+    with pytest.raises(InputError, match="vector"):
+        jh.TabularJekyllHyde(gym.make_vec("FrozenLake-v1", 2, vectorization_mode="sync"))

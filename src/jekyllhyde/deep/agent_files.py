@@ -177,7 +177,8 @@ def _check_consistency(agent: "DeepAgent") -> None:
         and int(state.episodes) == rows
         and np.isin(table[:, 2], (0, 1)).all()
         and (table[:, 1] >= 1).all()
-        and (np.diff(table[:, 3], prepend=0) >= table[:, 1]).all()
+        and (np.diff(table[:, 3], prepend=0) >= 0).all()  # lanes take their steps in turns
+        and (table[:, 3] >= table[:, 1]).all()
         and (rows == 0 or table[-1, 3] <= steps),
         "observation": _is_in(space, agent._observation.observation),
         "episode": episode is None

@@ -19,16 +19,19 @@ from jekyllhyde.errors import InputError, require
 Env = gym.Env[Any, Any]
 
 
-def space_of(env: Env) -> Space:
+def space_of(env: Any) -> Space:
     """What the agent will meet in `env`, or a sentence on why it cannot. The environment is reset
-    once, to see whether it says which actions are allowed.
+    once, to see whether it says which actions are allowed. A vector environment has those of its
+    lanes.
     """
-    observations: Any = env.observation_space
-    factors, parts = factors_of(env.action_space), parts_of(observations)
+    is_vector = isinstance(env, gym.vector.VectorEnv)
+    observations: Any = env.single_observation_space if is_vector else env.observation_space
+    actions = env.single_action_space if is_vector else env.action_space
+    factors, parts = factors_of(actions), parts_of(observations)
     for part in parts:
         if part.kind == "text":
             warnings.warn(f"the {part.name} is text, which is left out", stacklevel=4)
-    is_product = not isinstance(env.action_space, gym.spaces.Discrete)
+    is_product = not isinstance(actions, gym.spaces.Discrete)
     common: dict[str, Any] = {
         "n_actions": math.prod(n for n, _ in factors),
         "first_action": 0 if is_product else factors[0][1],

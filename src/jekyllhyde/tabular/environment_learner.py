@@ -216,13 +216,15 @@ def describe(env: Any) -> tuple[str, tuple[int, int], tuple[int, int]]:
 
     require(
         isinstance(env, Env),
-        f"env is {env!r}; it must be a Gymnasium environment, as gymnasium.make returns it",
+        f"env is {env!r}; a tabular agent takes one Gymnasium environment, as gymnasium.make "
+        "returns it, and agents with networks take vector ones",
     )
     for name in ("observation_space", "action_space"):
         space = getattr(env, name)
         require(
             isinstance(space, Discrete),
-            f"the environment's {name} is {space}; a tabular agent takes Discrete spaces",
+            f"the environment's {name} is {space}; a tabular agent takes Discrete spaces, and "
+            "agents with networks (jekyllhyde.deep) take others",
         )
     states, actions = env.observation_space, env.action_space
     env_id = env.spec.id if env.spec is not None else type(env.unwrapped).__name__
