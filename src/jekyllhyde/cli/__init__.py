@@ -1,11 +1,13 @@
 """`jh`: a thin door to the library. Bad input gets one sentence and exit status 2."""
 
+import os
 import sys
 from typing import Annotated, Any, Union
 
 import tyro
 
 from jekyllhyde import __version__
+from jekyllhyde.cli.console import say
 from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
@@ -38,11 +40,15 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return parse(resumed(arguments)).run() or 0
     except InputError as error:
-        print(f"jh: {error}", file=sys.stderr)
-        return 2
+        say(f"jh: {error}", error=True)
+    except MemoryError as error:
+        say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
+    except BrokenPipeError:  # nobody reads on
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
     except KeyboardInterrupt as stop:
-        print(f"jh: {stop or 'stopped'}", file=sys.stderr)
+        say(f"jh: {stop or 'stopped'}", error=True)
         return 130
+    return 2
 
 
 def parse(arguments: list[str]) -> Any:
