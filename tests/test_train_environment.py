@@ -67,8 +67,9 @@ def test_going_on_is_never_having_stopped(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    assert run(capsys, *LAKE, "--steps", 1700, "--runs", 2, "--out", whole)[0] == 0
-    assert run(capsys, *LAKE, "--steps", 800, "--runs", 2, "--out", parts)[0] == 0
+    two = [*LAKE, "--runs", 2]  # in two processes, or in this one
+    assert run(capsys, *two, "--workers", 2, "--steps", 1700, "--out", whole)[0] == 0
+    assert run(capsys, *two, "--workers", 1, "--steps", 800, "--out", parts)[0] == 0
     assert run(capsys, "train", "--resume", parts, "--steps", 1700)[0] == 0
     for name in ("episodes.parquet", "evaluations.parquet"):
         assert table(whole / name) == table(parts / name)
@@ -211,7 +212,8 @@ def test_a_kill_leaves_the_old_checkpoint_or_the_new(tmp_path: Path) -> None:
 
 def test_eval_and_watch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "lake"
-    assert run(capsys, *LAKE, "--steps", 500, "--runs", 2, "--out", out)[0] == 0
+    two = ["--runs", 2, "--workers", 1]
+    assert run(capsys, *LAKE, "--steps", 500, *two, "--out", out)[0] == 0
     status, text, _ = run(capsys, "eval", out, "--episodes", 5, "--json")
     rows_of_runs = json.loads(text)["returns"]
     assert status == 0
