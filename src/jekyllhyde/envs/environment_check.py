@@ -86,10 +86,10 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
     if isinstance(space, gym.spaces.Discrete):
         return [f"observations are {space.n} states: tables, or 20 random numbers for each state"]
     says = {
-        "numbers": "{width} numbers, scaled by their running mean and variance",
+        "numbers": "numbers ({width}), scaled by their running mean and variance",
         "image": "an image {image}, stored in 8 bits, that a small convolutional network sees",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
-        "bits": "{width} bits",
+        "bits": "bits ({width})",
         "text": "text, which is left out",
     }
     return [
