@@ -88,7 +88,7 @@ class Restless(TabularEnv):
     def reset(self, **options: Any) -> Any:
         super().reset(**options)
         Restless.starts += 1
-        self._state = Restless.starts % 3
+        self._state = Restless.starts % 5
         return np.int64(self._state), {}
 
 
