@@ -66,7 +66,7 @@ CHOICES_BACK: dict[str, dict[str, Any]] = {
     "rule paper": {"actor_rule": "paper"},
     "rule published": {"actor_rule": "published"},
     "rule soft_cross_entropy": {"actor_rule": "soft_cross_entropy"},
-    "rule modified_cross_entropy": {"actor_rule": "modified_cross_entropy"},
+    "rule raise_greedy_centred": {"actor_rule": "raise_greedy_centred"},
     "last K transitions": {"fifo": True},
     "one critic": {"critics": 1},
     "bonus not normalized": {"normalize_bonus": False},

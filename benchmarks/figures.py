@@ -49,14 +49,14 @@ def main() -> None:
         experiment = PANELS[panels[0]].experiment
         if METHODS[experiment.method].extra is not None:
             continue
-        present = [len(store.present(cell.digest)) for cell in experiment.cells]
+        present = [store.runs(cell.digest) for cell in experiment.cells]
         work = here = full = 0.0
         for label in dict.fromkeys(cell.series for cell in experiment.cells):
             cells = [cell for cell in experiment.cells if cell.series == label]
             table = store.table([cell.digest for cell in cells], ["steps", "end"])
             done = float(pc.sum(table["steps"]).as_py() or pc.sum(table["end"]).as_py() or 0)
             seconds = done / speed(cells[len(cells) // 2])
-            runs = sum(len(store.present(cell.digest)) for cell in cells)
+            runs = sum(store.runs(cell.digest) for cell in cells)
             work, here = work + done, here + seconds
             full += seconds * experiment.runs * len(cells) / max(runs, 1)
         rows.append(

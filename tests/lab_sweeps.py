@@ -22,10 +22,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from jekyllhyde import files
-from jekyllhyde.lab import engine, store_files
+from jekyllhyde.lab import engine, store_files, store_folder
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.store_index import Index
 
 
 def small(runs: int = 6, **more: Any) -> Experiment:
@@ -123,7 +124,7 @@ def die_at(step: int) -> None:
         (Path, "unlink"),
         (files, "sync_folder"),
         (store_files, "encode"),
-        (Store, "_list"),
+        (Index, "append"),
         (Store, "_locked"),
         (Store, "refresh"),
     ]
@@ -146,7 +147,7 @@ def main() -> None:
             METHODS[cell.method].run_block(
                 cell.problem, cell.settings, cell.stream, range(1), lambda count: None
             )
-    store_files.machine()
+    store_folder.machine()
     print("ready", flush=True)
     for line in sys.stdin:
         pid = os.fork()

@@ -58,7 +58,8 @@ MIRROR = 3 * np.e / (1 + 3 * np.e)  # and (1/4, 3/4) times its exponential puts 
             -(MIRROR * np.log(0.75) + (1 - MIRROR) * np.log(0.25)),
             [0.25 - (1 - MIRROR), 0.75 - MIRROR],
         ),
-        ("modified_cross_entropy", -0.25 * np.log(3.0), [0.25, -0.25]),  # 1 - pi(argmax q) = 1/4
+        ("raise_greedy", -0.25 * np.log(3.0), [0.0, -0.25]),  # 1 - pi(argmax q) = 1/4
+        ("raise_greedy_centred", -0.25 * np.log(3.0), [0.25, -0.25]),
         ("natural_gradient", -0.25 * np.log(3.0), [0.75, -0.25]),  # -(q - 7/4)
         ("normalized_advantage", 0.0, [0.25, -0.25]),  # advantages (-3/4, 1/4) scaled to (-1, 1/3)
     ],
@@ -95,19 +96,22 @@ def test_which_rules_can_unlearn(rule: str) -> None:
         assert size > 0.7
 
 
-def test_plain_cross_entropy_may_lower_the_value_the_modified_one_does_not() -> None:
+def test_cross_entropy_may_lower_the_value_raising_the_greedy_action_does_not() -> None:
     """In a state with pi = (0.01, 0.98, 0.01), a good second action loses mass to a terrible third
     one.
     """
     pi, q = np.array([0.01, 0.98, 0.01]), np.array([1.0, 0.9, -10.0])
     logits, advantage = jnp.log(jnp.asarray(pi)), q - pi @ q
-    plain, modified = (
-        step(rule, logits, jnp.asarray(q)) for rule in ("cross_entropy", "modified_cross_entropy")
+    plain, raised, centred = (
+        step(rule, logits, jnp.asarray(q))
+        for rule in ("cross_entropy", "raise_greedy", "raise_greedy_centred")
     )
     assert plain == pytest.approx(np.array([0.99, -0.98, -0.01]), abs=1e-5)
-    assert modified == pytest.approx(np.array([0.99, -0.495, -0.495]), abs=1e-5)
+    assert raised == pytest.approx(np.array([0.99, 0.0, 0.0]), abs=1e-5)
+    assert centred == pytest.approx(np.array([0.99, -0.495, -0.495]), abs=1e-5)
     assert (pi * advantage) @ plain < -0.1  # the derivative of sum pi q
-    assert (pi * advantage) @ modified > 0
+    assert (pi * advantage) @ raised > 0
+    assert (pi * advantage) @ centred > 0
 
 
 def test_adam_by_hand() -> None:

@@ -279,30 +279,3 @@ def test_files_of_agents_without_the_newest_fields_are_read(tmp_path: Path) -> N
     np.savez(tmp_path / "older.npz", **arrays)
     again = jh.TabularJekyllHyde.load(tmp_path / "older.npz", gymnasium.make("FrozenLake-v1"))
     assert (again.learn(200).tables.pi == agent.learn(200).tables.pi).all()
-
-
-def steps_to_turn(rule: str, n: int, step: float = 1.0) -> int:
-    """Updates until the other action leads again, after n updates in favour of the first."""
-
-    def updated(theta: Any, q: Any) -> Any:
-        pi = np.exp(theta - theta.max())
-        pi /= pi.sum()
-        if rule == "policy_gradient":
-            return theta + step * pi * (q - pi @ q)
-        best = q.argmax()
-        return theta + step * (1 - pi[best]) * (np.arange(2) == best)
-
-    theta = np.zeros(2)
-    for _ in range(n):
-        theta = updated(theta, np.array([1.0, 0.0]))
-    count = 0
-    while theta[0] > theta[1]:
-        theta, count = updated(theta, np.array([0.0, 1.0])), count + 1
-    return count
-
-
-def test_the_unlearning_law() -> None:
-    assert [steps_to_turn("policy_gradient", n) for n in (10, 100, 1000)] == [
-        pytest.approx(n, rel=0.25) for n in (10, 100, 1000)
-    ]
-    assert max(steps_to_turn("raise_greedy", n) for n in (10, 100, 1000, 10_000)) <= 12

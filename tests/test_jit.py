@@ -14,6 +14,7 @@ import pytest
 
 import jekyllhyde
 
+PACKAGE = Path(jekyllhyde.__file__).parent.parent
 CODE = """
 import numpy as np
 from jekyllhyde.simplex import exponentials
@@ -23,11 +24,12 @@ print(out[0], sum(exponentials.stats.cache_hits.values()))
 """
 
 
-def run(folder: Path) -> tuple[float, int]:
+def run(folder: Path, package: Path | None = None) -> tuple[float, int]:
     environment = {
         **os.environ,
-        "PYTHONPATH": str(folder),
+        "PYTHONPATH": str(package or folder),
         "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "",
     }
     printed = subprocess.run(
         [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
@@ -162,6 +164,62 @@ def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None
     for path in files:
         path.write_bytes(path.read_bytes()[:20])
     assert printed(PLAN, NUMBA_CACHE_DIR=str(tmp_path))[0] == expected
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.97])
+def test_truncated_and_spoilt_compiled_code_is_made_again(tmp_path: Path, keep: float) -> None:
+    first = run(tmp_path, PACKAGE)
+    for path in (tmp_path / "cache").rglob("*.nb?"):
+        data = path.read_bytes()
+        path.write_bytes(data[: int(keep * len(data))])
+    assert run(tmp_path, PACKAGE) == first
+    assert run(tmp_path, PACKAGE)[1] == 1
+    for path in (tmp_path / "cache").rglob("*.nbc"):
+        data = bytearray(path.read_bytes())
+        data[int(keep * (len(data) - 1))] ^= 0x55
+        path.write_bytes(data)
+    assert run(tmp_path, PACKAGE) == first
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Edit a file so that its size and its time stay the same."""
+    about, text = path.stat(), path.read_text()
+    assert old in text
+    assert len(old) == len(new)
+    path.write_text(text.replace(old, new))
+    os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+
+def test_an_edit_that_python_does_not_notice_is_never_run_stale(tmp_path: Path) -> None:
+    package = tmp_path / "jekyllhyde"
+    shutil.copytree(PACKAGE / "jekyllhyde", package, ignore=shutil.ignore_patterns("__pycache__"))
+    assert run(tmp_path) == (1.0, 0)
+    last = "* r + 0.5) * r + 1.0) * r + "
+    edit(package / "simplex.py", f"{last}1.0", f"{last}7.0")
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        run(tmp_path)
+    assert "was edited, and Python has not noticed it; start again" in caught.value.stderr
+    assert run(tmp_path) == (7.0, 0)
+    assert run(tmp_path) == (7.0, 1)
+
+
+def test_an_edit_of_a_kernel_outside_of_the_package_is_noticed(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for factor in ("2.0", "3.0"):
+        (tmp_path / "kernel_of_rules.py").write_text(
+            KERNEL.replace("x[i] = ", f"x[i] = {factor} * ")
+        )
+        (tmp_path / "rule.py").write_text(RULE.format(scale=1.0))
+        os.utime(tmp_path / "kernel_of_rules.py", (1e9, 1e9))
+        done = subprocess.run(
+            [sys.executable, "-B", "kernel_of_rules.py", "rule.py:Rule"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split()[0] == factor
 
 
 INTERRUPTED = """

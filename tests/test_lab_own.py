@@ -288,7 +288,7 @@ series = [
 def test_choices_and_agents_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "choices.py").write_text(CHOICES)
     (tmp_path / "sweep.toml").write_text(SWEEP)
-    experiment = Experiment.from_toml(tmp_path / "sweep.toml")
+    experiment = Experiment.from_toml(tmp_path / "sweep.toml", trust=True)
     settings = [cell.complete["settings"] for cell in experiment.cells]
     assert [chosen["agent"].partition("@")[0] for chosen in settings] == [
         "jekyll-hyde",
@@ -301,7 +301,7 @@ def test_choices_and_agents_of_ones_own(tmp_path: Path) -> None:
     assert curves.failures == {"plain": 0, "bonus": 0, "bold": 0}
     assert not np.array_equal(curves.y["plain"], curves.y["bonus"])
     (tmp_path / "choices.py").write_text(CHOICES.replace("1.0 + visits", "2.0 + visits"))
-    edited = Experiment.from_toml(tmp_path / "sweep.toml")
+    edited = Experiment.from_toml(tmp_path / "sweep.toml", trust=True)
     changed = [a.digest != b.digest for a, b in zip(edited.cells, experiment.cells, strict=True)]
     assert changed == [False, True, True]
     again = jh.lab.run(edited, tmp_path / "store", workers=1)
@@ -320,7 +320,7 @@ def test_choices_that_do_not_fit(tmp_path: Path, old: str, new: str, message: st
     (tmp_path / "choices.py").write_text(CHOICES)
     (tmp_path / "sweep.toml").write_text(SWEEP.replace(old, new))
     with pytest.raises(InputError, match=message):
-        Experiment.from_toml(tmp_path / "sweep.toml")
+        Experiment.from_toml(tmp_path / "sweep.toml", trust=True)
 
 
 @pytest.mark.parametrize("command", ["figure", "sweep"])

@@ -15,10 +15,11 @@ import pytest
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiDiscrete
 
 from boundary_envs import ACTIONS, SPACES, Sampled
+import jekyllhyde as jh
 from jekyllhyde import deep
 from jekyllhyde.deep import ddqn, jekyll_hyde, learning, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
-from jekyllhyde.deep.agents import DeepAgent
+from jekyllhyde.deep.deep_agent import DeepAgent
 from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.networks import Samples, Space, Transition, among, pick
 from jekyllhyde.deep.spaces import action_of, allowed_in, read, space_of
@@ -185,6 +186,27 @@ def test_a_masked_action_is_never_taken(kind: str) -> None:
     assert chosen.tolist() == [-1, 0]
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["tables", "networks"])
+def test_a_masked_action_is_never_taken_in_a_million_steps(kind: str) -> None:
+    if kind == "tables":
+        taxi = gym.make("Taxi-v4")
+        step, forbidden = taxi.unwrapped.step, []  # type: ignore[attr-defined]
+
+        def watched(action: int) -> Any:
+            forbidden.append(not taxi.unwrapped.action_mask(taxi.unwrapped.s)[action])  # type: ignore[attr-defined]
+            return step(action)
+
+        taxi.unwrapped.step = watched  # type: ignore[method-assign]
+        jh.TabularJekyllHyde(taxi).learn(1_000_000)
+        assert len(forbidden) == 1_000_000
+        assert not any(forbidden)
+    else:
+        env = Sampled(SPACES["vector"], ACTIONS["shifted"], masked=True)
+        KINDS["ddqn"](env).learn(1_000_000)
+        assert env.forbidden == 0
+
+
 def test_forbidden_actions_do_not_count_in_targets() -> None:
     """Every goal is that of the one action which is allowed in s'."""
     space = Space(None, (3,), 2, masked=True)
@@ -201,7 +223,7 @@ def test_forbidden_actions_do_not_count_in_targets() -> None:
     for module, of in ((jekyll_hyde, jekyll_hyde.expected_sarsa), (sac, sac.soft_goal)):
         config: Any = replace(module.CONFIGS["recommended"], gamma=0.5, hidden=(8,))
         networks = module.init(jax.random.key(2), config, space).networks
-        assert np.asarray(of(networks, config, samples)) == pytest.approx(goal(networks.critics))  # type: ignore[operator]
+        assert np.asarray(of(networks, config, samples)) == pytest.approx(goal(networks.critics))
     config = replace(ddqn.CONFIGS["recommended"], hidden=(8,))
     critic = ddqn.init(jax.random.key(2), config, space).networks.q
     free = replace(samples, allowed_next=None)

@@ -25,7 +25,9 @@ HERE = Path(__file__).resolve().parent
 STATIC = HERE.parent / "_static"
 LOOKS = [
     {"color": colour, "linestyle": dash}
-    for colour, dash in zip([*COLOURS, "#888888"], [*DASHES, (0, (3, 3))], strict=True)
+    for colour, dash in zip(
+        [*COLOURS, "#888888", "#7F3C8D"], [*DASHES, (0, (3, 3)), (0, (6, 2, 1, 2))], strict=True
+    )
 ]
 SCORE = "exact score of the greedy policy"
 WITHIN = 0.5

@@ -10,10 +10,21 @@ class InputError(ValueError):
     """Something given by the user cannot be used; the message says what, and what would be."""
 
 
+class LackOfMemory(InputError, MemoryError):
+    """The machine has less memory than is asked for; another one may have enough."""
+
+
 def require(holds: object, sentence: str) -> None:
     """Refuse input, in that sentence, unless what is asked of it holds."""
     if not holds:
         raise InputError(sentence)
+
+
+def plain(text: str) -> str:
+    """The text in one line, to be shown: whatever is not printable is written as an escape."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "replace").decode() for c in text
+    )
 
 
 def check_choice(value: str, field: str, allowed: Iterable[str]) -> str:
@@ -45,6 +56,19 @@ def check_number(value: float, field: str, allowed: str, least: float = -np.inf)
         f"{field} is {value!r}; it must be {allowed}",
     )
     return float(value)
+
+
+MOST_ENTRIES = 20_000_000
+
+
+def check_entries(count: float, given: str) -> None:
+    """Refuse a model of so many transitions, before it is made, if that is too large; `given` says
+    what it is made of.
+    """
+    require(
+        count <= MOST_ENTRIES,
+        f"{given}; a model has at most {MOST_ENTRIES:,} transitions, and this takes {count:,.0f}",
+    )
 
 
 EXTRAS = {

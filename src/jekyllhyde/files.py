@@ -7,15 +7,19 @@ that names the path.
 
 import contextlib
 import ctypes
+import errno
 import glob
+import io
 import json
 import os
 import shutil
+import stat
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -41,20 +45,71 @@ def prepare_folder(folder: Path, field: str = "out") -> Path:
     return folder
 
 
+def open_file(path: Path) -> io.BufferedReader:
+    """A file opened to be read; a pipe or a device, which may never answer, is refused."""
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a plain file")
+    return os.fdopen(descriptor, "rb")
+
+
+def plain_size(path: Path) -> int:
+    """The size of a file; -1 of what is there and none: a pipe, a folder, a link to nowhere."""
+    try:
+        about = path.stat()
+    except OSError:
+        if path.is_symlink():
+            return -1
+        raise
+    return about.st_size if stat.S_ISREG(about.st_mode) else -1
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """The content of a file, of so many bytes at most."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes, and may have {most:,}")
+        return file.read(most)
+
+
 @contextlib.contextmanager
 def partial_file(path: Path, content: bytes | Callable[[BinaryIO], object]) -> Iterator[Path]:
     """A file with this content, or filled by this function, beside `path` and on the disk, to be
-    renamed by the caller; what is not renamed is removed.
+    renamed by the caller; what is not renamed is removed. Its lock says that its writer lives.
     """
     partial = path.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with partial.open("xb") as file:
-            file.write(content) if isinstance(content, bytes) else content(file)
-            file.flush()
-            os.fsync(file.fileno())
+    with contextlib.ExitStack() as stack:
+        stack.callback(partial.unlink, missing_ok=True)
+        file = stack.enter_context(partial.open("xb"))
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):  # not every file system has locks
+                _try_lock(file)
+        file.write(content) if isinstance(content, bytes) else content(file)
+        file.flush()
+        os.fsync(file.fileno())
+        if sys.platform == "win32":  # where an open file cannot be renamed
+            file.close()
         yield partial
-    finally:
-        partial.unlink(missing_ok=True)
+
+
+def remove_abandoned(folder: Path, seconds: float) -> None:
+    """Remove the partial files of writers that died, which are that old by the folder's own clock
+    and locked by nobody.
+    """
+    with contextlib.suppress(OSError):
+        probe = folder / f".{uuid.uuid4().hex}.tmp"
+        probe.touch()
+        now = probe.stat().st_mtime
+        probe.unlink()
+        for partial in folder.glob(".*"):
+            with contextlib.suppress(OSError), open_file(partial) as file:
+                age = now - os.fstat(file.fileno()).st_mtime
+                if age > seconds and (sys.platform == "win32" or _try_lock(file)):
+                    partial.unlink()
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
@@ -74,21 +129,33 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of this name; others wait until it is given back, or its holder has ended."""
-    with path.open("a") as file:
+def locked(path: Path, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Hold the lock of this name; others wait until it is given back, or its holder has ended.
+    `waiting` is called now and then meanwhile; what it raises ends the wait.
+    """
+    with path.open("ab") as file:
+        while not _try_lock(file):
+            waiting()
+            time.sleep(0.02)
+        yield
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    # Whether the file's lock, which nobody else then gets until the file is closed, is ours now.
+    try:
         if sys.platform == "win32":
             import msvcrt
 
-            while True:
-                with contextlib.suppress(OSError):  # it gives up after ten seconds
-                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-                    break
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
 
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
-        yield
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        raise
+    return True
 
 
 def write_text(path: Path, text: str) -> None:

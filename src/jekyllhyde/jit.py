@@ -10,27 +10,32 @@ first argument selects the code, compiled or not.
 Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
 function that the kernel calls would go unnoticed; here the stamp is that of all files of the
 package. What was compiled for the classes of another file is kept in an index of its own, named by
-that file's digest. Where the disk or Numba does not play along, code is compiled anew in every
-process.
+that file's digest. Every entry has a checksum, since LLVM does not survive a truncated one. Where
+the disk or Numba does not play along, code is compiled anew in every process.
 """
 
 import hashlib
 import importlib
 import math
+import pickle
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from importlib.machinery import SourceFileLoader
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.serialize import dumps
 from numba.extending import intrinsic, overload
 
-from jekyllhyde.errors import need
+from jekyllhyde.errors import InputError, need
 from jekyllhyde.parallel import interruptible
-from jekyllhyde.references import digest_of
+from jekyllhyde.references import digest_of, file_digest
 
 F = TypeVar("F", bound=Callable[..., object])
 COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
@@ -166,26 +171,36 @@ class _CacheFiles:
     def __init__(self, cache: Any) -> None:
         self._path, self._base = cache.cache_path, cache._impl.filename_base
         self._make, self.flush = type(cache._cache_file), cache._cache_file.flush
+        self._file_of_kernel = cache._py_func.__code__.co_filename
 
     def load(self, key: Any) -> Any:
         try:
-            return self._file(key).load(key)
+            checksum, data = self._file(key).load(key)
+            return pickle.loads(data) if hashlib.sha256(data).digest() == checksum else None
         except Exception:
             return None
 
-    def save(self, key: Any, data: Any) -> None:
-        file = self._file(key)
+    def save(self, key: Any, compiled: Any) -> None:
+        refuse_stale_modules()
+        file, data = self._file(key), dumps(compiled)
+        entry = hashlib.sha256(data).digest(), data
         try:
-            file.save(key, data)
+            file.save(key, entry)
         except Exception:
             file.flush()
-            file.save(key, data)
+            file.save(key, entry)
 
     def _file(self, key: Any) -> Any:
         types = getattr(key[0], "args", key[0])
         names = sorted({f"{cls.__module__}@{digest_of(cls)}" for cls in _foreign(types)})
         suffix = hashlib.sha256(" ".join(names).encode()).hexdigest()[:12] if names else "own"
-        return self._make(self._path, f"{self._base}.{suffix}", _package_stamp())
+        return self._make(self._path, f"{self._base}.{suffix}", self._stamp())
+
+    def _stamp(self) -> str:
+        # Of the package and, where it is not the package's, of the kernel's own file.
+        home = Path(self._file_of_kernel)
+        is_own = Path(__file__).parent not in home.parents and home.is_file()
+        return _package_stamp() + (file_digest(home) if is_own else "")
 
 
 def _foreign(types: Any) -> Iterator[type]:
@@ -196,6 +211,20 @@ def _foreign(types: Any) -> Iterator[type]:
             yield cls
         if isinstance(each, numba.types.BaseTuple):
             yield from _foreign(each)
+
+
+@cache
+def refuse_stale_modules() -> None:
+    """Refuse to go on with modules of the package that are not their files: Python keeps the old
+    bytecode of a file that was edited to the same size within the same second.
+    """
+    for name, module in list(sys.modules.items()):
+        loader, file = getattr(module, "__loader__", None), getattr(module, "__file__", None)
+        if name.partition(".")[0] == "jekyllhyde" and isinstance(loader, SourceFileLoader) and file:
+            code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+            if code != loader.get_code(name):
+                Path(cache_from_source(file)).unlink(missing_ok=True)
+                raise InputError(f"{file} was edited, and Python has not noticed it; start again")
 
 
 @cache

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.errors import need
+from jekyllhyde.errors import need, plain
 from jekyllhyde.files import write_file
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 MOST_POINTS = 2000
+LONGEST = 80  # characters of a label
 
 Line = tuple[NDArray[Any], ...]
 
@@ -31,6 +32,12 @@ def new_figure(
 
     figure = Figure(figsize=size, dpi=200, layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def as_text(label: str) -> str:
+    """A label that Matplotlib shows as it is, be it a formula or a name that it would hide."""
+    shown = plain(label if len(label) <= LONGEST else f"{label[:LONGEST]}…").replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 def finish(axes: Any, xlabel: str, ylabel: str, title: str) -> None:
@@ -49,7 +56,7 @@ def draw_lines(lines: Mapping[str, Line], xlabel: str, ylabel: str, title: str, 
         shown = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
         x, y, *band = (column[shown] for column in columns)
         look = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)]}
-        axes.plot(x, y, label=label, **look)
+        axes.plot(x, y, label=as_text(label), **look)
         if band:
             axes.fill_between(x, *band, color=look["color"], alpha=0.2, linewidth=0)
     finish(axes, xlabel, ylabel, title)

@@ -13,7 +13,7 @@ def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], No
     from rich import console, progress
 
     bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),

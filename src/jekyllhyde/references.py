@@ -17,6 +17,8 @@ from jekyllhyde.errors import InputError
 
 _REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<call>(?P<name>\w+)(?:\(.*\))?)", re.DOTALL)
 
+_CODE = re.compile(r"\.py:|:.*-v\d")
+
 
 def is_reference(value: Any) -> bool:
     """Whether a setting refers to a function in a file."""
@@ -45,6 +47,17 @@ def resolved(settings: Mapping[str, Any]) -> dict[str, Any]:
         return match.string if isinstance(loaded, type) else loaded
 
     return _each(settings, function)
+
+
+def code_in(value: Any) -> list[str]:
+    """What would be run of others' code if these settings were used: "file.py:name", and modules
+    that Gymnasium imports for "module:Id-v0".
+    """
+    if isinstance(value, Mapping):
+        return code_in(list(value.values()))
+    if isinstance(value, (list, tuple)):
+        return [code for item in value for code in code_in(item)]
+    return [value] if isinstance(value, str) and _CODE.search(value) else []
 
 
 def file_digest(path: Path) -> str:

@@ -127,7 +127,9 @@ class StepwiseAgent(Agent):
         if eval_every is not None:
             check_count(eval_every, "eval_every", 1)
             evaluating = opened(environment_like(self.env) if eval_env is None else eval_env)
-        every = {"log": check_count(log_every, "log_every", 1), "evaluation": eval_every}
+        every = {"evaluation": eval_every, "log": check_count(log_every, "log_every", 1)}
+        if callback is None:
+            del every["log"]
         show = show_progress(steps, self.name) if progress_bar else nullcontext(lambda count: None)
         with evaluating as environment, show as advance, Interrupts() as interrupts:
             clock = [time.perf_counter(), self.steps]

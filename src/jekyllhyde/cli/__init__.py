@@ -1,5 +1,6 @@
 """`jh`: a thin door to the library. Bad input gets one sentence and exit status 2."""
 
+import os
 import sys
 from typing import Annotated, Any, Union
 
@@ -7,12 +8,13 @@ import tyro
 
 from jekyllhyde import __version__
 from jekyllhyde.cli.checking import Check
+from jekyllhyde.cli.console import say
 from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
 from jekyllhyde.cli.train import Train, resumed
-from jekyllhyde.cli.watching import Eval, Watch
+from jekyllhyde.cli.watching import Compare, Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
@@ -22,6 +24,7 @@ COMMANDS: dict[str, Any] = {
     "check": Check,
     "eval": Eval,
     "watch": Watch,
+    "compare": Compare,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,
@@ -39,11 +42,15 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return parse(resumed(arguments)).run() or 0
     except InputError as error:
-        print(f"jh: {error}", file=sys.stderr)
-        return 2
+        say(f"jh: {error}", error=True)
+    except MemoryError as error:
+        say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
+    except BrokenPipeError:  # nobody reads on
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
     except KeyboardInterrupt as stop:
-        print(f"jh: {stop or 'stopped'}", file=sys.stderr)
+        say(f"jh: {stop or 'stopped'}", error=True)
         return 130
+    return 2
 
 
 def parse(arguments: list[str]) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import tyro
 
-from jekyllhyde.cli.console import keywords_of, show_json
+from jekyllhyde.cli.console import keywords_of, say, show_json
 from jekyllhyde.envs.environment_check import check_env
 
 
@@ -31,5 +31,5 @@ class Check:
         if self.json:
             show_json(asdict(report))
         else:
-            print(report)
+            say(*str(report).splitlines())
         return int(not report.ok)

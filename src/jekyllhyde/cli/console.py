@@ -11,6 +11,7 @@ import dataclasses
 import itertools
 import json
 import math
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from typing import Annotated, Any, get_args, get_origin
 import tyro
 
 from jekyllhyde.agent import AgentRecord
-from jekyllhyde.errors import InputError, need, require
+from jekyllhyde.errors import InputError, need, plain, require
 from jekyllhyde.files import prepare_folder
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import class_name
@@ -183,16 +184,23 @@ def _read(option: Option, value: Any) -> Any:
         raise InputError(f"{option.name} is {words!r}; it must be {KINDS[kind]}") from None
 
 
+def say(*lines: str, error: bool = False) -> None:
+    """Print lines of text; what comes from files and may be more than text is shown, not obeyed."""
+    print(*map(plain, lines), sep="\n", file=sys.stderr if error else sys.stdout, flush=error)
+
+
 def show_table(title: str, rows: list[dict[str, Any]]) -> None:
-    """Print rows with equal keys as a table, its title above it."""
-    from rich import box, console, table
+    """Print rows with equal keys as a table, its title above it; all of it is text, no markup."""
+    from rich import box, console, table, text
 
     screen, grid = console.Console(), table.Table(box=box.SIMPLE_HEAD)
     for name, value in rows[0].items():
-        grid.add_column(name, justify="left" if isinstance(value, str) else "right")
+        grid.add_column(
+            text.Text(plain(name)), justify="left" if isinstance(value, str) else "right"
+        )
     for row in rows:
-        grid.add_row(*map(_cell, row.values()))
-    print(textwrap.fill(title, screen.width))
+        grid.add_row(*(text.Text(plain(_cell(value))) for value in row.values()))
+    say(*textwrap.wrap(title, screen.width))
     screen.print(grid)
 
 

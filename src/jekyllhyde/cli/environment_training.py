@@ -10,6 +10,7 @@ from jekyllhyde.agent import LAST, Record
 from jekyllhyde.cli.console import keywords_of, settings_of
 from jekyllhyde.cli.live_table import live_table
 from jekyllhyde.cli.training_folder import TrainingFolder
+from jekyllhyde.cli.training_page import write_page
 from jekyllhyde.cli.training_task import Outcome, Stopped, Task, make_agent, row
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count, require
@@ -155,6 +156,8 @@ def _written(folder: TrainingFolder | None, agents: list[Any], task: Task) -> li
         return []
     title = f"{task.record.name} on {task.domain.name} ({len(agents)} runs)"
     files = [*folder.write_tables(agents), folder.write_picture(agents, title)]
+    if all(isinstance(agent, StepwiseAgent) for agent in agents):
+        files.append(write_page(folder.path / "report.html", {folder.path: agents}))
     places = [folder.checkpoint(run) for run in range(len(agents))]
     return [*files, *(str(place) for place in places if place.exists())]
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ import tyro
 
 import jekyllhyde as jh
 from jekyllhyde import references
-from jekyllhyde.cli.console import show_table
+from jekyllhyde.cli.console import say, show_table
 from jekyllhyde.cli.laboratory import Lab, compute, hint, with_runs
 from jekyllhyde.errors import check_choice, missing, need, require
 from jekyllhyde.files import prepare_folder
@@ -54,7 +53,7 @@ class Figure:
         for module, names in absent.items():
             if "all" not in self.panels:
                 need(panels[names[0]].method.extra)
-            print(f"left out, for lack of {module}: {', '.join(names)}", file=sys.stderr)
+            say(f"left out, for lack of {module}: {', '.join(names)}", error=True)
         if self.lab.dry_run:
             compute(self.lab, [panel.experiment for panel in made.values()], " ".join(made))
             return
@@ -67,7 +66,7 @@ class Figure:
             report[name] = {"files": [str(path) for path in paths]}
         report |= {name: self._make(panel, folder) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
-        print(json.dumps(report) if self.json else "\n".join(files))
+        say(*([json.dumps(report)] if self.json else files))
 
     def _make(self, panel: jh.lab.Panel, folder: Path) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
@@ -84,7 +83,7 @@ class Figure:
         if claims and not self.json:
             show_table(title, claims)
         elif not self.json:
-            print(title)
+            say(title)
         return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": claims}
 
 
@@ -138,7 +137,7 @@ class Report:
             print(json.dumps(report))
         else:
             lines = [f"not made, {reason}: {', '.join(names)}" for reason, names in skipped.items()]
-            print(f"panels: {', '.join(made)}", *lines, path, sep="\n")
+            say(f"panels: {', '.join(made)}", *lines, str(path))
 
 
 def ready(

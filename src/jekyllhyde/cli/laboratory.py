@@ -10,7 +10,7 @@ import itertools
 import json
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import tyro
 
 import jekyllhyde as jh
-from jekyllhyde.cli.console import prepare_out, show_table
+from jekyllhyde.cli.console import prepare_out, say, show_table
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.parallel import count_threads
 
@@ -58,6 +58,8 @@ class Sweep:
     lab: Annotated[Lab, tyro.conf.arg(name="lab")] = field(default_factory=Lab)
     # Runs per point.
     runs: Annotated[int | None, hint("the file's")] = None
+    # Run the Python code that the file names; even a dry run does.
+    trust: bool = False
     # Folder for NAME.png, NAME.pdf and NAME.csv.
     out: Path = Path("out")
     # Print one JSON object instead of the table.
@@ -66,12 +68,14 @@ class Sweep:
     def run(self) -> None:
         from jekyllhyde.lab.draw import write_panel
 
-        experiment = with_runs(jh.lab.Experiment.from_toml(self.file), self.runs)
+        given = jh.lab.Experiment.from_toml(self.file, trust=self.trust)
+        experiment = with_runs(given, self.runs)
+        panel = jh.lab.panel_of(experiment)
         prepare_out(None if self.lab.dry_run else self.out)
         store = compute(self.lab, [experiment], experiment.name, quiet=self.json)
         if store is None:
             return
-        curves = jh.lab.read(jh.lab.panel_of(experiment), store)
+        curves = jh.lab.read(panel, store)
         files = [str(path) for path in write_panel(curves, self.out)]
         columns = {"mean": curves.y, "lo": curves.lo, "hi": curves.hi, "censored": curves.censored}
         rows = [
@@ -93,7 +97,7 @@ class Sweep:
         else:
             measured = f"{curves.panel.ylabel} ({curves.runs} runs, 95 % intervals)"
             show_table(f"{experiment.name}: {measured}", rows)
-            print("\n".join(files))
+            say(*files)
 
 
 @dataclass(frozen=True)
@@ -120,25 +124,24 @@ class StoreCommand:
         return getattr(self, self.action)(jh.lab.Store.open(self.store))
 
     def ls(self, store: jh.lab.Store) -> None:
-        held = [(part.id.split("/")[0], part) for part in itertools.chain(*store.parts.values())]
-        cells = Counter({part.cell: name for name, part in reversed(held)}.values())
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for digest, stretches in store.cells.items():
+            if stretches:  # not only in parts that are gone
+                counts[stretches[0].id.split("/")[0]] += Counter(
+                    cells=1, runs=store.runs(digest), failed=sum(held.failed for held in stretches)
+                )
         table = [
-            {
-                "experiment": experiment,
-                "cells": cells[experiment],
-                "runs": sum(part.runs for name, part in held if name == experiment),
-                "failed": sum(part.failed for name, part in held if name == experiment),
-            }
-            for experiment in sorted({name for name, _ in held})
+            {"experiment": name} | {key: counts[name][key] for key in ("cells", "runs", "failed")}
+            for name in sorted(counts)
         ]
         if self.json:
             print(json.dumps(table))
         elif table:
             show_table(f"{self.store}: {len(store.parts)} parts", table)
         else:
-            print(f"{self.store} is empty")
+            say(f"{self.store} is empty")
         for name, reason in store.damaged.items():
-            print(f"part {name} cannot be read: {reason}")
+            say(f"part {name} cannot be read: {reason}")
 
     def show(self, store: jh.lab.Store) -> None:
         known = {held.cell: held.id for held in itertools.chain(*store.parts.values())}
@@ -155,7 +158,7 @@ class StoreCommand:
         )
         if len(matching) > 1:
             names = sorted(matching.items(), key=lambda item: item[1])
-            print(*(f"{digest} {name}" for digest, name in names), sep="\n")
+            say(*(f"{digest} {name}" for digest, name in names))
             return
         ((digest, name),) = matching.items()
         rows = store.table([digest]).to_pylist()
@@ -176,17 +179,16 @@ class StoreCommand:
     def verify(self, store: jh.lab.Store) -> int:
         wrong = store.verify()
         for name, reason in wrong.items():
-            print(f"{name}: {reason}")
+            say(f"{name}: {reason}")
         for path in store.set_aside(wrong) if wrong and self.set_aside else ():
-            print(f"moved to {path}")
-        print(
-            len(store.parts), f"parts read, {len(wrong)} damaged" if wrong else "parts, all whole"
-        )
+            say(f"moved to {path}")
+        found = f"parts read, {len(wrong)} damaged" if wrong else "parts, all whole"
+        say(f"{len(store.parts)} {found}")
         return int(bool(wrong))
 
     def merge(self, store: jh.lab.Store) -> None:
         require(self.what, "merge needs the folder of another store")
-        print(f"{store.merge(store.open(self.what))} parts taken over")
+        say(f"{store.merge(store.open(self.what))} parts taken over")
 
 
 def with_runs(experiment: jh.Experiment, runs: int | None) -> jh.Experiment:
@@ -206,15 +208,15 @@ def compute(
         runs = sum(task.runs for task in tasks)
         different = {experiment.name: experiment for experiment in experiments}.values()
         wanted = sum(experiment.runs * len(experiment.cells) for experiment in different)
-        print(
+        say(
             f"{title}: {wanted - runs} of {wanted} runs are stored; "
             f"{runs} runs in {len(tasks)} tasks, at most {_duration(seconds)}"
         )
         return None
     for name, reason in store.damaged.items():
-        print(
+        say(
             f"part {name} cannot be read ({reason}); it is set aside and computed again",
-            file=sys.stderr,
+            error=True,
         )
     with _progress(title, quiet) as report:
         status = engine.run(
@@ -226,9 +228,9 @@ def compute(
             report=report,
         )
     if status.failed:
-        print(
+        say(
             f"{title}: {status.failed} of {status.runs_done} runs failed; jh store ls shows where",
-            file=sys.stderr,
+            error=True,
         )
     return store
 
@@ -245,7 +247,7 @@ def _progress(title: str, quiet: bool) -> Iterator[Callable[[Status], None]]:
     from rich import console, progress
 
     bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.TimeElapsedColumn(),
         progress.TimeRemainingColumn(),
@@ -266,7 +268,7 @@ def _progress(title: str, quiet: bool) -> Iterator[Callable[[Status], None]]:
             last = now
             share = max(status.work_done / status.work, 1e-9)
             left = f", about {_duration((now - started) * (1 / share - 1))} left"
-            print(text + left * (share > 0.02), file=sys.stderr, flush=True)
+            say(text + left * (share > 0.02), error=True)
 
     with bar:
         yield report

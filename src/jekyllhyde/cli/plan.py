@@ -86,7 +86,8 @@ def plan_all(
 ) -> list[Any]:
     """One run per density; the keywords are flags.
 
-    parametrization : how theta gives pi: direct or softmax.
+    parametrization : how theta moves and gives pi: direct, softmax, cross_entropy, raise_greedy,
+        natural_gradient (the same as mirror_step), or file.py:Name.
     density : where pi is updated, d_t: pg, undiscounted, uniform, mixture; several make several
         runs, compared.
     o : off-policiness o_t of the mixture: 0.5, 10/t, 10/sqrt(t), 10/t^0.5.

@@ -18,15 +18,35 @@ largest q and v = sum_a pi(a) q(a), minus the gradient on the logits:
                              loss - log pi(a*)
     soft_cross_entropy       softmax(q / temperature)(a) - pi(a)
                              the same, towards a soft greedy policy
-    modified_cross_entropy   (1 - pi(a*)) (1(a = a*) - 1(a != a*) / (A - 1))
-                             all other actions fall alike
+    raise_greedy             (1 - pi(a*)) 1(a = a*)
+                             only a* moves, as far as with cross_entropy
+    raise_greedy_centred     (1 - pi(a*)) (1(a = a*) - 1(a != a*) / (A - 1))
+                             all others fall alike, so that the row sums to 0
+
+`cross_entropy`, `raise_greedy` and `natural_gradient` are the rules of `row_rules`, which says what
+they promise in a table: minus the gradient is the change there for step 1. `mirror_step` moves the
+logits by what the mirror step of a table, of step 1 / temperature, changes in pi: it leads to that
+policy and does not jump there.
 
 The first three switch off where pi(a) is small: a policy that has committed itself to a wrong
 action hardly unlearns it, however large the advantage of another (the paper's factor pi (1 - pi),
 Appendix E). So does the mirror step, unless exp(q / temperature) makes up for it. Cross-entropy
-updates do not, but the plain one moves the other actions apart, down by pi(a) each, and so may
-lower the value; the modified one keeps their ratios (Laroche and Tachet des Combes, AISTATS 2022),
-and a small step of it never does. A rule of the user's own is "file.py:function".
+updates do not (docs/unlearning.md).
+
+The last two differ by a shift of the row and a factor A / (A - 1): to the softmax of a table they
+are the same rule with another step. Shared weights tell them apart, for a network has to move the
+others too: `raise_greedy` lets all logits drift upwards, the centred form pushes the others down in
+every state alike.
+
+`raise_greedy_centred` was called `modified_cross_entropy`, after Laroche and Tachet des Combes,
+"Beyond the Policy Gradient Theorem for Efficient Policy Updates in Actor-Critic Algorithms"
+(AISTATS 2022). Established, from its abstract and introduction: the policy gradient is slow to
+unlearn, n updates from uniform taking at least as many to undo; cross-entropy to argmax q unlearns
+fast but may lower the value; a modified update does not, and converges at a rate of 1 / t. Not
+established: its formula, which we have not seen. The rule here has those properties in a table, and
+is named for what it does; the old name is still read, and stored settings keep it.
+
+A rule of the user's own is "file.py:function".
 """
 
 from collections.abc import Callable
@@ -83,7 +103,14 @@ def soft_cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax
     return -jnp.sum(jax.nn.softmax(q / temperature) * jax.nn.log_softmax(logits), -1)
 
 
-def modified_cross_entropy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
+def raise_greedy(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
+    """Raise the critic's greedy action."""
+    best = jnp.argmax(q, -1)
+    missing = jax.lax.stop_gradient(1.0 - pick(jax.nn.softmax(logits), best))
+    return -missing * pick(logits, best)
+
+
+def raise_greedy_centred(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """Raise the critic's greedy action against all others alike."""
     best = jnp.argmax(q, -1)
     missing = jax.lax.stop_gradient(1.0 - pick(jax.nn.softmax(logits), best))
@@ -107,6 +134,8 @@ ACTOR_RULES: dict[str, Rule] = {
         mirror_step,
         cross_entropy,
         soft_cross_entropy,
-        modified_cross_entropy,
+        raise_greedy,
+        raise_greedy_centred,
     )
 }
+RENAMED = {"modified_cross_entropy": "raise_greedy_centred"}  # what stored settings say

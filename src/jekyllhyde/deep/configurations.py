@@ -9,7 +9,8 @@ The networks of a state tell what has been learned: networks.tables(observations
 q [S, A].
 
 Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, `bonus_per_action`,
-`deep_target` and `normalize_bonus` are still read, and `describe` still writes them.
+`deep_target` and `normalize_bonus` are still read, and `describe` still writes them. So is the name
+of an actor rule that was renamed.
 """
 
 from dataclasses import fields, replace
@@ -117,7 +118,10 @@ def spell(name: str, value: Any) -> Any:
     """
     if name in RECORDS:
         return RECORDS[name][0].spell(value)
-    return f"{value.__name__}@{references.digest_of(value)}" if callable(value) else value
+    if callable(value):
+        return f"{value.__name__}@{references.digest_of(value)}"
+    old_names = {new: old for old, new in actor_rules.RENAMED.items()}
+    return old_names.get(value, value) if name == "actor_rule" else value
 
 
 def _replaced(agent: str, config: Any, name: str, value: Any) -> Any:
@@ -145,7 +149,8 @@ def _read(name: str, value: Any, current: Any) -> Any:
     if name == "actor_rule" and references.is_reference(value):
         return references.load(name, value)
     if name in NAMES and not (name == "actor_rule" and callable(value)):
-        return check_choice(python_name(str(value)), name, NAMES[name])
+        value = python_name(str(value))
+        return check_choice(actor_rules.RENAMED.get(value, value), name, NAMES[name])
     if isinstance(current, bool):
         require(isinstance(value, bool), f"{name} is {value!r}; it must be True or False")
     elif isinstance(current, (int, tuple)):

@@ -6,12 +6,15 @@ ones of a type lie one after another in one array; large ones are left alone, fo
 copy them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 SMALL = 1024  # numbers of an array that is joined with others
 Arrays = tuple[jax.Array, ...]
@@ -21,7 +24,8 @@ Arrays = tuple[jax.Array, ...]
 class Packing:
     """How a tree of arrays is packed: its structure, and the shapes and types of its leaves.
 
-    `pack` has the tree as a few arrays, `unpack` the tree again; both can be compiled.
+    `pack` has the tree as a few arrays, `unpack` the tree again; both can be compiled. A tree of
+    NumPy's arrays is packed by `pack_on_host`.
     """
 
     structure: Any
@@ -32,18 +36,19 @@ class Packing:
         leaves, structure = jax.tree.flatten(tree)
         return cls(structure, tuple((leaf.shape, leaf.dtype) for leaf in leaves))
 
-    def pack(self, tree: Any) -> Arrays:
+    def pack(self, tree: Any, join: Callable[..., Any] = jnp.concatenate) -> Arrays:
         leaves = jax.tree.leaves(tree)
         return tuple(
-            leaves[group[0]]
-            if len(group) == 1
-            else jnp.concatenate([jnp.ravel(leaves[i]) for i in group])
-            for group in self._groups()
+            leaves[group[0]] if len(group) == 1 else join([leaves[i].reshape(-1) for i in group])
+            for group in self._groups
         )
+
+    def pack_on_host(self, tree: Any) -> Arrays:
+        return self.pack(tree, np.concatenate)
 
     def unpack(self, arrays: Arrays) -> Any:
         leaves: list[Any] = [None] * len(self.leaves)
-        for group, array in zip(self._groups(), arrays, strict=True):
+        for group, array in zip(self._groups, arrays, strict=True):
             begin = 0
             for i in group:
                 shape, _ = self.leaves[i]
@@ -52,6 +57,7 @@ class Packing:
                 begin = end
         return jax.tree.unflatten(self.structure, leaves)
 
+    @cached_property
     def _groups(self) -> list[list[int]]:
         # the numbers of the leaves that lie in each array
         groups: dict[Any, list[int]] = {}

@@ -87,7 +87,7 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
         return [f"observations are {space.n} states: tables, or 20 random numbers for each state"]
     says = {
         "numbers": "numbers ({width}), scaled by their running mean and variance",
-        "image": "an image {image}, stored in 8 bits, that a small convolutional network sees",
+        "image": "an image {image}, seen by convolutions; 1000 transitions of it take {size:.0f} MB",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
         "bits": "bits ({width})",
         "text": "text, which is left out",
@@ -95,7 +95,9 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
     return [
         f"the {part.name} is "
         + says[part.kind].format(
-            width=part.width, image=part.image if part.kind == "image" else None
+            width=part.width,
+            image=part.image if part.kind == "image" else None,
+            size=2e-3 * np.prod(part.shape),  # two observations of 8 bits in each
         )
         for part in parts
     ]

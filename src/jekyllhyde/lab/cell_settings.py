@@ -18,7 +18,8 @@ import numpy as np
 from jekyllhyde.errors import InputError, require
 
 S = TypeVar("S", bound=msgspec.Struct)
-Count = Annotated[int, msgspec.Meta(ge=1)]
+LARGEST = 2**31 - 1  # that the store has a place for
+Count = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
 _WORDS = {
     int: "an integer",
     float: "a number",
@@ -192,7 +193,8 @@ def in_words(hint: Any) -> str:
     if get_origin(hint) is Annotated:
         base, meta = get_args(hint)
         least = "" if meta.ge is None else f" of at least {meta.ge}"
-        return meta.description or in_words(base) + least
+        most = "" if meta.le is None else f" and at most {meta.le}"
+        return meta.description or in_words(base) + least + most
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(str, get_args(hint)))}"
     if get_origin(hint) in (Union, types.UnionType):

@@ -4,9 +4,14 @@ Every worker writes to the same store, in a folder that all machines see; only t
 travel back. A lost worker's task is run again.
 """
 
+import atexit
 import contextlib
 import importlib
 import os
+import socket
+import sys
+import threading
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +24,8 @@ from jekyllhyde.lab.store_files import first_line
 from jekyllhyde.parallel import count_threads
 
 RETRIES = 10  # of a task whose worker is lost; one that kills every worker must end some time
+GO_ON = "what is stored stays, start the sweep again to go on"
+WATCH = 5.0  # seconds between two looks at how large the cluster is
 QUEUED = 2  # tasks in flight per core: the next is there when one ends
 
 
@@ -33,15 +40,26 @@ def run_on_ray(
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
         pending: dict[Any, Task] = {}
+        head, resources = ray.get_runtime_context().gcs_address, ray.cluster_resources()
+
+        def watch() -> None:
+            while ray.is_initialized():  # what asks a head that is gone never comes back
+                time.sleep(WATCH)
+                resources.update(ray.cluster_resources())
+
+        threading.Thread(target=watch, daemon=True).start()
+
+        def room() -> int:
+            _check_head(head)
+            if workers and address:  # on a cluster of others, no more than asked for
+                return workers
+            return QUEUED * max(1, int(resources.get("CPU", 1)))
+
         try:
             for task, failed in keep_busy(
                 tasks,
                 pending,
-                room=lambda: (
-                    workers  # on a cluster of others, no more than asked for
-                    if workers and address
-                    else QUEUED * max(1, int(ray.cluster_resources().get("CPU", 1)))
-                ),
+                room=room,
                 submit=lambda task: remote.remote(task, str(folder.resolve())),
                 ended=lambda pending: ray.wait(list(pending), num_returns=1, timeout=0.5)[0],
                 failed=lambda reference, task: _failed(ray, reference, task),
@@ -49,8 +67,9 @@ def run_on_ray(
                 status.work_done += task.work if task else 0.0
                 yield task, failed
         finally:
-            for reference in pending:
-                ray.cancel(reference, force=True)
+            if _answers(head):
+                for reference in pending:
+                    ray.cancel(reference, force=True)
 
 
 def _work(task: Task, folder: str) -> tuple[str | None, int]:
@@ -78,6 +97,28 @@ def _failed(ray: Any, reference: Any, task: Task) -> int:
             f"{RETRIES + 1} workers were lost with the same task ({', '.join(cells)}): "
             f"{first_line(error)}"
         ) from None
+    except failure.RayError as error:
+        raise InputError(f"the Ray cluster is lost ({first_line(error)}); {GO_ON}") from None
+
+
+def _answers(head: str) -> bool:
+    host, _, port = head.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), 5.0).close()
+    except OSError:
+        return False
+    return True
+
+
+def _leave() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(2)
+
+
+def _check_head(head: str) -> None:
+    if not _answers(head):
+        raise InputError(f"the head of the Ray cluster, {head}, does not answer; {GO_ON}")
 
 
 @contextlib.contextmanager
@@ -103,7 +144,11 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise InputError(f"{refusal} ({first_line(error)})") from None
+    head = ray.get_runtime_context().gcs_address
     try:
         yield
     finally:
-        ray.shutdown()
+        if _answers(head):
+            ray.shutdown()
+        else:  # Ray would wait for it, in vain, and its threads do not survive Python's end
+            atexit.register(_leave)

@@ -23,6 +23,7 @@ from jekyllhyde.plotting import (
     PINK,
     RED,
     SKY,
+    as_text,
     new_figure,
     save_figure,
 )
@@ -114,7 +115,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
         axes.plot(
             x,
             curves.y[tag][shown],
-            label=curves.labels[tag],
+            label=as_text(curves.labels[tag]),
             color=style.colour,
             linestyle=DASHES[style.dash][0],
             linewidth=style.width,
@@ -151,10 +152,11 @@ def draw(curves: Curves, *paths: str | Path) -> None:
         axes.set_ylim(*panel.ylim)
     words = next(iter(panel.experiment.axes.values()), [])
     if any(isinstance(word, str) for word in words):
-        axes.set_xticks(range(len(words)), map(str, words))
-    axes.set_xlabel(panel.xlabel)
+        axes.set_xticks(range(len(words)), [as_text(str(word)) for word in words])
+    axes.set_xlabel(as_text(panel.xlabel))
     axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
-    axes.set_title(f"{panel.name}   {panel.title}   ({note(curves)})", fontsize="small", loc="left")
+    title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
+    axes.set_title(title, fontsize="small", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     save_figure(figure, *map(Path, paths))
@@ -168,7 +170,6 @@ def write_panel(
     """
     endings = ("png", "pdf", "csv", "claims.json")[: 3 if claims is None else 4]
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
-    draw(curves, *paths[:2])
     if claims is not None:
         write_json(paths[3], claims)
     file = io.StringIO()
@@ -183,4 +184,5 @@ def write_panel(
         ]
     )
     write_text(paths[2], file.getvalue())
+    draw(curves, *paths[:2])  # last: the numbers are safe
     return paths

@@ -14,11 +14,14 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jekyllhyde.errors import check_choice, require
+from jekyllhyde.errors import LackOfMemory, check_choice, require
+from jekyllhyde.lab.cell_settings import canonical
 from jekyllhyde.lab.methods import METHODS
+from jekyllhyde.lab.problems import CACHED, making
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.parallel import count_threads
+from jekyllhyde.lab.store_folder import prepare_writing
+from jekyllhyde.parallel import count_threads, machine_memory
 
 ENGINES = ("local", "ray")
 TASK_SECONDS = 10.0  # how much work a task should be at most, by the methods' estimates
@@ -100,6 +103,22 @@ def tasks_of(
     return [*tasks, Task(tuple(bundle), filled)] if bundle else tasks
 
 
+def check_memory(tasks: Sequence[Task], workers: int) -> None:
+    """Refuse work that this machine has too little memory for, before any of it is begun."""
+    sizes = {
+        cell.id: METHODS[cell.method].size(cell.problem, cell.settings)
+        for task in tasks
+        for cell, _ in task.blocks
+    }
+    largest = max(sizes, key=lambda name: sizes[name])
+    needed, available = workers * sizes[largest], machine_memory()
+    if needed > available:
+        raise LackOfMemory(
+            f"{largest}: {workers} such runs at once may take {needed / 2**30:.0f} GiB, more than "
+            f"the {available / 2**30:.1f} GiB there are; give fewer workers, or shorter runs"
+        )
+
+
 def execute(
     task: Task, store: Store, progress: Callable[[float], None] = lambda work: None
 ) -> tuple[str | None, int]:
@@ -111,7 +130,7 @@ def execute(
         (cell, _rows(cell, runs, task.work / task.runs, progress)) for cell, runs in task.blocks
     ]
     return (
-        store.add(blocks, time.perf_counter() - started),
+        store.add(blocks, time.perf_counter() - started, lambda: progress(0.0)),
         sum(row.get("failure") is not None for _, rows in blocks for row in rows),
     )
 
@@ -157,6 +176,8 @@ def run(
     report = report or (lambda status: None)
     report(status)
     if tasks:
+        check_memory(tasks, count_threads(workers) if engine == "local" else 1)
+        prepare_writing(store.folder)
         if engine == "ray":
             from jekyllhyde.lab.cluster import run_on_ray
 
@@ -231,16 +252,35 @@ def calibrate(
     experiments: Sequence[Experiment], store: Store, workers: int | None = None
 ) -> tuple[list[Task], float]:
     """The tasks to do, and how many seconds they should take at most: a little of each series is
-    run to find out.
+    run to find out, and a problem of each kind is made.
     """
     tasks = tasks_of(experiments, store)
+    if tasks:
+        check_memory(tasks, count_threads(workers))
     blocks = [block for task in tasks for block in task.blocks]
     first = {(cell.experiment, cell.series): cell for cell, _ in reversed(blocks)}
     rates = {series: _seconds_per_unit(cell) for series, cell in first.items()}
-    return tasks, sum(
+    work = sum(
         rates[cell.experiment, cell.series] * METHODS[cell.method].work(cell.settings) * len(runs)
         for cell, runs in blocks
-    ) / count_threads(workers)
+    )
+    return tasks, (work + _seconds_of_problems(blocks)) / count_threads(workers)
+
+
+def _seconds_of_problems(blocks: Sequence[tuple[Cell, range]]) -> float:
+    # Making the MDPs: once each, shared by the cells as long as they are remembered.
+    total = 0.0
+    lengths: dict[str, list[int]] = {}
+    problems = {}
+    for cell, runs in blocks:
+        key = canonical(cell.problem)
+        problems[key] = cell.problem
+        lengths.setdefault(key, []).append(len(runs))
+    for key, problem in problems.items():
+        seconds, random = making(problem)
+        most = max(lengths[key])
+        total += seconds * (sum(lengths[key]) if most > CACHED else most) if random else seconds
+    return total
 
 
 def _seconds_per_unit(cell: Cell) -> float:

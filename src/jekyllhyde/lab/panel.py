@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import require
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods.contract import Method
@@ -172,7 +172,7 @@ def panel_of(experiment: Experiment) -> Panel:
 
 def has_runs(panel: Panel, store: Store) -> bool:
     """Whether the store has at least one run of each of the panel's cells."""
-    return all(0 in store.present(digest) for digest in panel.digests)
+    return all(map(store.complete_runs, panel.digests))
 
 
 def read(panel: Panel, store: Store) -> Curves:
@@ -186,13 +186,14 @@ def read(panel: Panel, store: Store) -> Curves:
     columns = ["cell", "run", "failure", panel.quantity, *["at"] * (panel.kind == "curve")]
     by_cell = groupby(store.table(panel.digests, columns).to_pylist(), lambda row: row["cell"])
     rows = {digest: list(in_order)[:runs] for digest, in_order in by_cell}
+    places = next((row["at"] for cell in rows.values() for row in cell if row.get("at")), None)
     x: Floats = np.zeros(0)
     samples, censored, failures, y, lo, hi = {}, {}, {}, {}, {}, {}
     for tag, cells in panel.cells.items():
         runs_of_cells = [rows[cell.digest] for cell in cells]
         failures[tag] = sum(row["failure"] is not None for cell in runs_of_cells for row in cell)
         x, samples[tag], censored[tag] = (
-            _curve(panel, runs_of_cells[0])
+            _curve(panel, runs_of_cells[0], places)
             if panel.kind == "curve"
             else _points(panel, cells, runs_of_cells)
         )
@@ -213,13 +214,21 @@ def _points(
     return x, values, unknown.mean(axis=0)
 
 
-def _curve(panel: Panel, rows: list[dict[str, Any]]) -> tuple[Floats, Floats, Floats]:
-    # The axis x [X] and the curve of each run; one that stopped early keeps its last value.
-    at = next(row["at"] for row in rows if row["at"] is not None)
-    values = np.array(
-        [np.zeros(len(at)) if row[panel.quantity] is None else row[panel.quantity] for row in rows],
-        dtype=np.float64,
+def _curve(
+    panel: Panel, rows: list[dict[str, Any]], at: list[int] | None
+) -> tuple[Floats, Floats, Floats]:
+    # The axis x [X], which is `at`, and the curve of each run; one that stopped early keeps its
+    # last value.
+    if at is None:
+        raise InputError(f"panel {panel.name}: all runs failed ({rows[0]['failure']})")
+    curves = [np.zeros(len(at)) if row["at"] is None else row[panel.quantity] for row in rows]
+    require(
+        all(row["at"] in (at, None) for row in rows)
+        and {len(curve) for curve in curves} == {len(at)},
+        f"panel {panel.name}: its series have values at different places; give all of them the "
+        f"same {panel.unit} and points",
     )
+    values = np.array(curves, dtype=np.float64)
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(at))), axis=1)
     return (
         np.array(at, dtype=np.float64),

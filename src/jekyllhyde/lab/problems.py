@@ -1,6 +1,7 @@
 """The problem of a cell: checked, written out for its digest, and made for each run."""
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.options import options_of
 
 EXAMPLES = 10
+CACHED = 2048  # MDPs that are remembered
 
 
 def domain_name(name: str) -> str:
@@ -98,7 +100,18 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
     )
 
 
-@lru_cache(maxsize=2048)
+def making(problem: Mapping[str, Any]) -> tuple[float, bool]:
+    """How many seconds it takes to make the MDP of a run, and whether every run has its own."""
+    example(problem)  # after this, what is loaded and compiled once is
+    _made.cache_clear()
+    started = time.perf_counter()
+    example(problem)
+    seconds = time.perf_counter() - started
+    random = "seed" in domain_options(domain_name(str(problem["name"])))
+    return seconds, random and problem.get("seed", "run") == "run"
+
+
+@lru_cache(maxsize=CACHED)
 def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> FiniteMDP:
     # The MDP; `content` tells a file from what it was before an edit.
     mdp = find_problem(name)(**{key: value for key, value in options if value is not None})

@@ -28,7 +28,7 @@ from typing import Annotated, Any, Self
 import msgspec
 import numpy as np
 
-from jekyllhyde import references
+from jekyllhyde import files, references
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.lab.cell_settings import (
     MOST,
@@ -45,6 +45,9 @@ from jekyllhyde.lab.cell_settings import (
 from jekyllhyde.lab.methods import METHODS, complete
 from jekyllhyde.lab.problems import domain_options, locate_problem
 
+MOST_RUNS = 10**9
+LONGEST = 200  # bytes of a name
+MOST_BYTES = 2**24  # of a TOML file
 NUMBERS = 1  # to be raised when a change of the engines changes the numbers of the same settings
 
 Table = Annotated[Mapping[str, Any], msgspec.Meta(description="a table of settings")]
@@ -166,6 +169,16 @@ class Experiment:
         require(
             size <= MOST, f"vary and series make {size:,} cells; an experiment has at most {MOST:,}"
         )
+        require(
+            size * self.runs <= MOST_RUNS,
+            f"runs is {self.runs}, which makes {size * self.runs:,} in {size:,} cells; "
+            f"an experiment has at most {MOST_RUNS:,}",
+        )
+        require(
+            len(self.name.encode()) <= LONGEST,
+            f"name has {len(self.name.encode())} bytes; files are named after it, so it has at "
+            f"most {LONGEST}",
+        )
 
     def _check_series(self) -> None:
         labels: dict[str, str] = {}  # by what the series before are known by
@@ -243,11 +256,17 @@ class Experiment:
         return replace(self, runs=self.runs if runs is None else runs, settings=settings, vary=vary)
 
     @classmethod
-    def from_toml(cls, path: str | Path) -> Self:
-        """Read a file; an error names the file, the field and what is allowed."""
+    def from_toml(cls, path: str | Path, *, trust: bool = False) -> Self:
+        """Read a file; an error names the file, the field and what is allowed.
+
+        A file that names Python code, "file.py:name", runs it as soon as it is read: it is refused
+        without `trust`.
+        """
         path = Path(path)
         try:
-            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            data = tomllib.loads(files.read_file(path, MOST_BYTES).decode())
+        except RecursionError:
+            raise InputError(f"{path} is nested too deep") from None
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{path} cannot be read ({getattr(error, 'strerror', None) or error})"
@@ -259,6 +278,12 @@ class Experiment:
             check_names(data, "unknown key {!r}", dict.fromkeys(keys))
             for key in ("name", "method", "problem", "series"):
                 require(key in data, f"{key} is missing; the keys are {', '.join(keys)}")
+            code = "" if trust else ", ".join(references.code_in(data))
+            require(
+                not code,
+                f"it runs code of others, {code}; if you trust that code, give --trust "
+                "(in Python trust=True)",
+            )
             experiment = cls(**data, folder=path.parent)
             _ = experiment.digest  # every cell is checked
         except InputError as error:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import check_choice, check_count, check_entries, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP
 
@@ -26,6 +26,7 @@ def chain(
     1. `paper`: a_1 pays the same everywhere. J_low is the return of leaving at once.
     """
     n = check_count(n_states, "n_states", 2)
+    check_entries(2 * n, f"n_states is {n}")
     check_choice(convention, "convention", CONVENTIONS)
     require(0.0 <= beta < 1.0, f"beta is {beta}; it must lie in [0, 1)")
     require(0.0 < gamma <= 1.0, f"gamma is {gamma}; the chain takes one in (0, 1]")

@@ -7,7 +7,7 @@ every cell, as bsuite draws it: nothing that is learned in one cell says what to
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import check_choice, check_count, check_entries, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import CSR, FiniteMDP, Ints
 
@@ -47,6 +47,7 @@ def deep_sea(
     0, the return of always going left.
     """
     n = check_count(n, "n", 2)
+    check_entries(2 * n * n, f"n is {n}")
     check_choice(convention, "convention", CONVENTIONS)
     right = np.ones((n, n), dtype=np.int64)
     if check_choice(mapping, "mapping", MAPPINGS) == "random":

@@ -12,7 +12,7 @@ J_low is the uniform policy's return.
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import check_choice, check_count, check_entries, require
 from jekyllhyde.jit import allocating, kernel
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
@@ -55,6 +55,10 @@ def garnet(
         f"goal is {goal}; it must be a state from 1 to {n - 1}",
     )
     require(0.0 < gamma < 1.0, f"gamma is {gamma}; a garnet takes one in (0, 1)")
+    drawn = n if connectivity**2 > n else connectivity
+    check_entries(n * n_actions * drawn, f"n_states is {n}, n_actions {n_actions}")
+    if goal is None:  # all goals are compared, in memory that grows as the square
+        check_entries(n * n / 5, f"n_states is {n} and no goal is given")
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     successors = _distinct(rng, n * n_actions, connectivity, n).reshape(n, n_actions, connectivity)
     cuts = np.sort(rng.random((n, n_actions, connectivity - 1)))

@@ -8,7 +8,7 @@ a combination cannot be learned as a fixed sequence of actions.
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_count
+from jekyllhyde.errors import check_count, check_entries
 from jekyllhyde.mdp.finite import FiniteMDP
 
 PRIZE, DECOY, BAIT = 1.0, 0.25, 0.05
@@ -37,6 +37,7 @@ def locks(length: int = 6, n_actions: int = 4, gamma: float = 0.99, seed: int = 
     """
     length = check_count(length, "length", 2)
     n_actions = check_count(n_actions, "n_actions", 2)
+    check_entries(10 * length * n_actions, f"length is {length} and n_actions {n_actions}")
     rng = np.random.default_rng(np.random.SeedSequence(check_count(seed, "seed", 0)))
     to_decoy = rng.permutation(n_actions) < n_actions // 2
     keys = np.full((length - 1, WIDTH), -1)  # the right action in each state; none in a dead one

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from jekyllhyde.errors import check_count, require
+from jekyllhyde.errors import check_count, check_entries, require
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.mdp.rooms import MOVES, Layout
 
@@ -31,6 +31,8 @@ def layout(rooms: int = 4, size: int = 5, seed: int = 0) -> MazeLayout:
     goal the last cell.
     """
     rooms, size = check_count(rooms, "rooms", 2), check_count(size, "size", 3)
+    needed = max(rooms**4, 16 * (rooms * (size + 1)) ** 2)
+    check_entries(needed, f"rooms is {rooms} and size {size}")
     rng = np.random.default_rng(np.random.SeedSequence(check_count(seed, "seed", 0)))
     period, side = size + 1, rooms * (size + 1) + 1
     inside = np.arange(side) % period > 0

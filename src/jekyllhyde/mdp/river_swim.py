@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jekyllhyde.errors import check_count, require
+from jekyllhyde.errors import check_count, check_entries, require
 from jekyllhyde.mdp.finite import FiniteMDP
 
 MEAL, PRIZE = 0.005, 1.0
@@ -25,6 +25,7 @@ def river_swim(n: int = 6, gamma: float = 0.99) -> FiniteMDP:
     the return of staying on the near bank.
     """
     n = check_count(n, "n", 3)
+    check_entries(2 * n * n, f"n is {n}")
     require(0.0 <= gamma < 1.0, f"gamma is {gamma}; the river has no end and takes one in [0, 1)")
     place = np.arange(n)
     P = np.zeros((n, 2, n))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import check_choice, check_count, check_entries, require
 from jekyllhyde.mdp.domains import CONVENTIONS
 from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints
 
@@ -40,6 +40,7 @@ def layout(level: int = 1, size: int = 15) -> Layout:
     the middle column.
     """
     size = check_count(size, "size", 7)
+    check_entries(16 * size * size, f"size is {size}")
     require(level in (1, 2), f"level is {level}; it must be 1 or 2")
     require(size % 2, f"size is {size}; it must be odd, so that a wall can stand in the middle")
     middle = size // 2

@@ -103,8 +103,8 @@ def plan(
     mdp : the problem. A list of MDPs makes a batch: one run each, on all cores; `density`, `o`,
         `eta` and `lam` may then be lists too, of the same length, and a list with one MDP stands
         for as many copies as the others ask for.
-    parametrization : "direct", "softmax", or a rule of one's own, "file.py:Mine" or its record; see
-        `updates`.
+    parametrization : "direct", "softmax", another rule ("cross_entropy", "raise_greedy",
+        "natural_gradient"; see `row_rules`), or one's own, "file.py:Mine" or its record.
     density : "pg", "undiscounted", "uniform", "mixture", an array [S], or a callable (t, mdp, pi,
         evaluation) -> [S], which "file.py:function" names too.
     o : off-policiness o_t of the mixture: a number in [0, 1] or a schedule such as "10/sqrt(t)".

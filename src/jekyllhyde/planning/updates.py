@@ -2,15 +2,16 @@
 
     direct    pi = theta       theta(s,.) <- projection of theta(s,.) + eta d(s) q(s,.)
     softmax   pi ~ exp(theta)  theta(s,a) <- theta(s,a) + eta d(s) pi(a|s) (q(s,a) - v(s) + h(s,a))
+    others    pi ~ exp(theta)  cross_entropy, raise_greedy, natural_gradient: see `row_rules`
 
 h is the entropy term of weight lam: `published` adds -lam log pi(a|s) as it stands; `centred`
 subtracts its mean under pi(.|s), which makes it the gradient of lam times the entropy. A row with
 eta d(s) = 0 is left as it is.
 
-A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, which
-changes theta and pi at the places row .. row + width - 1 (see `simplex`), step being eta d(s):
-parametrization="file.py:Mine". theta starts as log pi, or as pi where the class says `direct =
-True`. A field `lam` takes the entropy weight, a field `centred` its form.
+A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, as
+those of `row_rules` are, step being eta d(s): parametrization="file.py:Mine". theta starts as log
+pi, or as pi where the class says `direct = True`. A field `lam` takes the entropy weight, a field
+`centred` its form.
 """
 
 import math
@@ -22,11 +23,12 @@ from numba.core.errors import NumbaError
 from jekyllhyde.errors import check_number, require
 from jekyllhyde.jit import by_type, kernel
 from jekyllhyde.registry import Choices
+from jekyllhyde.row_rules import ROW_RULES, improve_row, is_row_rule
 from jekyllhyde.simplex import ONE, ZERO, Floats, Place, exponentials, project_in_place
 
 PARAMETRIZATIONS = Choices("parametrization")
+PAPER_RULES = ("direct", "softmax")  # those of the theory
 update = by_type("update")
-improve_row = by_type("improve_row")
 
 
 class Tables(NamedTuple):
@@ -90,8 +92,12 @@ class Softmax(NamedTuple):
                     pi[i] = work[i] * inverse
 
 
+for _name, _rule in ROW_RULES.items():
+    PARAMETRIZATIONS.add(_name, _rule)
+
+
 class ByRows(NamedTuple):
-    """A rule of the user's own, applied to one row after the other."""
+    """A rule of `row_rules` or of the user's own, applied to one row after the other."""
 
     rule: Any
 
@@ -129,7 +135,7 @@ def make_rule(parametrization: Any, lam: float, convention: str) -> tuple[Any, s
     """The rule with its settings, and how it is written down."""
     record = PARAMETRIZATIONS.make(parametrization)
     require(
-        hasattr(record, "update") or hasattr(record, "improve_row"),
+        hasattr(record, "update") or is_row_rule(record),
         f"parametrization is {record!r}; a rule of your own has a method improve_row",
     )
     name, fields = PARAMETRIZATIONS.spell(record), getattr(record, "_fields", ())
@@ -152,7 +158,7 @@ def is_direct(rule: Any) -> bool:
 
 def compiles(rule: Any) -> bool:
     """Whether a rule can be compiled; the built-in ones can."""
-    if not isinstance(rule, ByRows):
+    if not isinstance(rule, ByRows) or type(rule.rule) in ROW_RULES.values():
         return True
     row = np.full(2, 0.5)
     try:

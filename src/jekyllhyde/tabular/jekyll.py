@@ -8,7 +8,7 @@ The actor is the policy update in a visited state:
 `step` is eta d. Softmax: grad pi(a|s) = pi(a|s) (e_a - pi(.|s)), so the expected update is
 step pi (q - v). Direct: e_a, then the projection on the simplex. Entropy adds -lam log pi(a|s) to
 q(s,a) as it stands, or centred, which makes it the gradient of the entropy; nu adds
-nu sqrt(log t / n(s,a)).
+nu sqrt(log t / n(s,a)). Other rules are in `row_actors`.
 
 The critic is known by the value of s' that a sample's target takes:
 
@@ -22,10 +22,8 @@ The critic is known by the value of s' that a sample's target takes:
     mle              q = r^ + gamma P^ v, v exact for pi in the empirical model (r^, P^); q0 where
                      (s,a) was never tried
 
-A rule of one's own is a NamedTuple with `improve_row(self, theta, pi, q, row, width, step)`, which
-changes theta and pi at the places row .. row + width - 1: actor="file.py:Mine". A critic of one's
-own has `next_value(self, tables, row)`, row being the place of s' in tables.pi and tables.q:
-critic="file.py:Mine".
+A critic of one's own is a NamedTuple with `next_value(self, tables, row)`, row being the place of
+s' in tables.pi and tables.q: critic="file.py:Mine".
 """
 
 import math
@@ -33,9 +31,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde.jit import by_type, phase, sqrt
+from jekyllhyde.jit import by_type, sqrt
 from jekyllhyde.registry import Choices
-from jekyllhyde.simplex import project_row, shifted_softmax_row, softmax_row
+from jekyllhyde.row_rules import ROW_RULES
+from jekyllhyde.simplex import project_row, shifted_softmax_row
 from jekyllhyde.tabular.algorithm import learn_critic
 from jekyllhyde.tabular.hyde import Ucb, bonus_value
 from jekyllhyde.tabular.known_model import fit_model
@@ -50,10 +49,11 @@ from jekyllhyde.tabular.records import (
     greedy_value,
     transition,
 )
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 ACTORS, CRITICS = Choices("actor"), Choices("critic")
-TINY, LARGEST, TIE = 1e-300, 1e300, 1e-9
-improve_row, next_value, with_bonus = map(by_type, ("improve_row", "next_value", "with_bonus"))
+TINY, LARGEST = 1e-300, 1e300
+next_value, with_bonus = map(by_type, ("next_value", "with_bonus"))
 
 
 @ACTORS.register
@@ -138,66 +138,8 @@ class Sampled(NamedTuple):
             shifted_softmax_row(theta, pi, row, tables.width, top)
 
 
-@ACTORS.register
-class RaiseGreedy(NamedTuple):
-    """Cross-entropy to the greedy action, of which only that action's logit is raised.
-
-        theta(s,a*) <- theta(s,a*) + step (1 - pi(a*|s)),  a* = argmax q(s,.) of the actions tried
-
-    The ratios of the others stay as they are. Only the order of q counts, not its size: a tie,
-    up to rounding, leaves the action that leads. Wrong leads are taken back in a step or two.
-    """
-
-    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
-        tables, row = run.tables, sample.row
-        for i in range(row, row + tables.width):
-            tables.work[i - row] = tables.q[i]
-        raise_best(run, sample, step)
-
-
-@ACTORS.register
-class RaiseHopeful(NamedTuple):
-    """As raise_greedy, with the benefit of the doubt: q plus `weight` standard errors of it.
-
-    Near ties between random outcomes are then settled by trying both. Needs a model_based critic.
-    """
-
-    weight: float = 1.0
-
-    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
-        tables, row = run.tables, sample.row
-        for i in range(row, row + tables.width):
-            tables.work[i - row] = tables.q[i] + self.weight * run.model.doubt[i]
-        raise_best(run, sample, step)
-
-
-@phase
-def raise_best(run: Run, sample: Transition, step: float) -> None:
-    """Raise the logit of the action of largest work [A] among those that were tried."""
-    tables, row = run.tables, sample.row
-    theta, pi, work = tables.theta, tables.pi, tables.work
-    best, scale = row, run.position[0].scale
-    for i in range(row, row + tables.width):
-        if theta[i] > theta[best]:
-            best = Place(i)
-    if tables.n[best] == 0:
-        best = sample.pair
-    for i in range(row, row + tables.width):
-        lead = work[best - row]
-        if tables.n[i] > 0 and work[i - row] > lead + TIE * max(abs(lead), scale):
-            best = Place(i)
-    theta[best] += step * (1.0 - pi[best])
-    softmax_row(theta, pi, row, tables.width)
-
-
-class RowRule(NamedTuple):
-    """A rule of the user's own, which knows theta, pi and q alone."""
-
-    rule: Any
-
-    def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
-        tables = run.tables
-        improve_row(self.rule, tables.theta, tables.pi, tables.q, sample.row, tables.width, step)
+for _name, _rule in (ROW_RULES | {"raise_hopeful": RaiseHopeful}).items():
+    ACTORS.add(_name, _rule)
 
 
 class Plain(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.agent import Progress
-from jekyllhyde.errors import check_choice, check_count, require
+from jekyllhyde.errors import LackOfMemory, check_choice, check_count, require
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
@@ -219,12 +219,12 @@ def _check_memory(
     curves = 12 * 8.0 * len(evaluation_times(job.trajectories))
     needed = workers * largest + tasks * (tables + curves)
     available = machine_memory() if memory is None else memory
-    require(
-        needed <= available,
-        f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
-        f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
-        "are; give fewer threads, runs or trajectories, or a replay capacity",
-    )
+    if needed > available:
+        raise LackOfMemory(
+            f"these runs may take {needed / 2**30:.1f} GiB ({workers} at once, "
+            f"{largest / 2**30:.2f} GiB each), more than the {available / 2**30:.1f} GiB there "
+            "are; give fewer threads, runs or trajectories, or a replay capacity"
+        )
 
 
 def _collect(

@@ -172,7 +172,9 @@ def next_mean(counts: Counts, tables: Tables, pair: Place, v: Floats, at_end: fl
 
 @phase
 def doubt_of(counts: Counts, tables: Tables, pair: Place, gamma: float, mean: float) -> float:
-    """The standard error of r + gamma v(s') after a pair, where the mean of v(s') is `mean`."""
+    """The standard error of r + gamma v(s') after a pair, where the mean of v(s') is `mean`, r and
+    s' being taken for independent.
+    """
     spread, i = counts.r_spread[pair], counts.of_pair[pair]
     while i != NOTHING:
         value = 0.0 if counts.ended[i] else counts.v[counts.next[i]]

@@ -27,7 +27,6 @@ from jekyllhyde.tabular.jekyll import (
     ModelBasedCritic,
     Plain,
     RegularizedSoftmax,
-    RowRule,
     Sampled,
     Softmax,
     TemporalDifference,
@@ -46,6 +45,7 @@ from jekyllhyde.tabular.records import (
     stream,
 )
 from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
@@ -194,8 +194,7 @@ def _critic(settings: TabularSettings, gamma: float) -> Any:
 
 def _actor(settings: TabularSettings) -> Any:
     if settings.option("actor") is not None:
-        rule = ACTORS.make(settings.option("actor"), "actor")
-        return rule if hasattr(rule, "improve") else RowRule(rule)
+        return as_actor(ACTORS.make(settings.option("actor"), "actor"))
     nu = float(settings.nu) if settings.option("nu_in") == "actor" else 0.0
     lam = float(settings.option("lam") or 0.0)
     is_direct = settings.parametrization == "direct"

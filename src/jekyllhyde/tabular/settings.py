@@ -21,7 +21,8 @@ from jekyllhyde.tabular.conventions import (
     Presets,
 )
 from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, BonusQLearning, ModelBased
-from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic, RaiseHopeful
+from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
+from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
@@ -42,8 +43,8 @@ class TabularSettings:
     q0: float = 0.0
     # Of the policy: softmax or direct.
     parametrization: str = "softmax"
-    # Another rule for the policy update than the paper's: raise_greedy, raise_hopeful, or
-    # file.py:Name.
+    # Another rule for the policy update than the paper's: cross_entropy, raise_greedy,
+    # raise_hopeful, natural_gradient (the same as mirror_step), or file.py:Name.
     actor: Any = None
     # expected_sarsa, current (on the transition under way), q_learning, model_based, mle, or
     # file.py:Name.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from jekyllhyde.errors import check_choice
 from jekyllhyde.mdp.finite import FiniteMDP, Ints
-from jekyllhyde.planning.updates import PARAMETRIZATIONS
+from jekyllhyde.planning.updates import PAPER_RULES
 from jekyllhyde.theory.reach import optimal_actions
 
 
@@ -20,7 +20,7 @@ def learning_rate(parametrization: str, gamma: float, n_actions: int) -> float:
     """C3's constant step size, for rewards in [0, 1]; infinite for the direct parametrization with
     gamma = 0.
     """
-    check_choice(parametrization, "parametrization", PARAMETRIZATIONS)
+    check_choice(parametrization, "parametrization", PAPER_RULES)
     if parametrization == "softmax":
         return (1.0 - gamma) ** 3 / 8.0
     return (1.0 - gamma) ** 3 / (2.0 * gamma * n_actions) if gamma > 0 else math.inf

@@ -34,7 +34,7 @@ import numpy as np
 from jekyllhyde.mdp.finite import Floats, Ints
 from jekyllhyde.planning.densities import Density
 from jekyllhyde.planning.plan_run import PlanRun
-from jekyllhyde.planning.updates import PARAMETRIZATIONS
+from jekyllhyde.planning.updates import PAPER_RULES
 from jekyllhyde.theory.reach import (
     ROUNDING,
     Mask,
@@ -102,8 +102,8 @@ def _exponent(run: PlanRun) -> Floats:
 
 
 def is_plain(run: PlanRun) -> bool:
-    """Whether the theory is about this run: a built-in update without entropy, gamma below 1."""
-    known = run.settings["parametrization"] in PARAMETRIZATIONS
+    """Whether the theory is about this run: a paper's update without entropy, gamma below 1."""
+    known = run.settings["parametrization"] in PAPER_RULES
     return known and run.settings["lam"] == 0.0 and run.mdp.gamma < 1.0
 
 

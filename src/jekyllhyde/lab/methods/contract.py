@@ -4,6 +4,7 @@ Every row is one run. A run with a target ends there and leaves its time; one wi
 curve, at about `points` places.
 """
 
+import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Ints
 
 POINTS = 1000
 FAILURE_LENGTH = 500  # characters that are kept of a failure's reason
-# What a run counts at least, so that a task has at most 2000 curves, or 100,000 times.
+# What a run counts at least, so that a task has at most 2000 curves of 1000 points, or 100,000
+# times.
 CURVE_SECONDS, TIME_SECONDS = 5e-3, 1e-4
 COUNT, NUMBER, PLACES, CURVE = (
     pa.int64(),
@@ -41,6 +43,8 @@ class Method:
         and all checked.
     rows : (problem, settings, stream, runs, progress) -> a row for each of these runs.
     seconds : (problem, settings) -> about how long a run takes, at most; for the size of tasks.
+    size : (problem, settings) -> about how many bytes of memory a run takes, where its rows do not
+        say so themselves before they begin.
     columns : what its rows hold, by type.  curve, end : the columns that are drawn along a run,
         and at its end against whatever varies ("" where there is none).
     xlabel : the axis along a run, if it is not the unit.
@@ -59,6 +63,7 @@ class Method:
     rows: Callable[[Settings, Settings, int, range, Progress], list[Row]]
     seconds: Callable[[Settings, Settings], float]
     columns: Mapping[str, pa.DataType]
+    size: Callable[[Settings, Settings], float] = lambda problem, settings: 0.0
     curve: str = "J_norm"
     end: str = "J_norm_end"
     xlabel: str = ""
@@ -70,8 +75,10 @@ class Method:
         return int(settings.get(self.unit, getattr(self.options(), self.unit)))
 
     def estimate(self, problem: Settings, settings: Settings) -> float:
+        curve = settings.get("target") is None
+        points = max(1.0, float(settings.get("points", POINTS)) / POINTS)
         return max(
-            CURVE_SECONDS if settings.get("target") is None else TIME_SECONDS,
+            CURVE_SECONDS * points if curve else TIME_SECONDS,
             self.seconds(problem, settings) * self.work(settings),
         )
 
@@ -80,9 +87,9 @@ class Method:
     ) -> list[Row]:
         try:
             rows = self.rows(problem, settings, stream, runs, progress)
-        except MemoryError:  # says nothing about the run
-            raise
         except Exception as error:
+            if is_of_machine(error):
+                raise
             if len(runs) == 1:
                 kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
                 reason = f"{kind}{error}"[:FAILURE_LENGTH].encode("utf-8", "replace").decode()
@@ -94,6 +101,23 @@ class Method:
                 for row in self.run_block(problem, settings, stream, half, progress)
             ]
         return [{"run": run, **row} for run, row in zip(runs, rows, strict=True)]
+
+
+def is_of_machine(error: Exception) -> bool:
+    """Whether an error says something about the machine (no memory, no space, no threads), and
+    nothing about the run, which may well succeed elsewhere.
+    """
+    return (
+        isinstance(error, MemoryError)
+        or getattr(error, "errno", None) in _SCARCE
+        or any(words in str(error) for words in ("RESOURCE_EXHAUSTED", "can't start new thread"))
+    )
+
+
+_SCARCE = {
+    getattr(errno, name, None)
+    for name in ("ENOMEM", "EMFILE", "ENFILE", "ENOSPC", "EDQUOT", "EAGAIN", "EIO")
+} - {None}
 
 
 def split(settings: Settings, options: type[msgspec.Struct]) -> tuple[Row, Row]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 from jekyllhyde import references
-from jekyllhyde.lab.cell_settings import Count, check_settings, stored
+from jekyllhyde.lab.cell_settings import LARGEST, Count, check_settings, stored
 from jekyllhyde.lab.methods import contract
 from jekyllhyde.lab.methods.contract import Method, Progress, Row, Settings
 from jekyllhyde.lab.problems import problem_for_run
@@ -22,7 +22,7 @@ class PlanSettings(msgspec.Struct, frozen=True):
     o: Any = None
     eta: Any = 1.0
     lam: float = 0.0
-    updates: Annotated[int, msgspec.Meta(ge=0)] = 1000
+    updates: Annotated[int, msgspec.Meta(ge=0, le=LARGEST)] = 1000
     target: float | None = None
     convention: str = "published"
     points: Count = contract.POINTS
@@ -77,5 +77,6 @@ PLAN = Method(
     seconds=lambda problem, settings: (
         1e-6 if problem["name"] == "chain" else 5e-9 * int(problem.get("n_states") or 100) ** 2
     ),
+    size=lambda problem, settings: 100.0 * int(settings.get("updates", 1000)),
     exact=True,
 )
