@@ -89,7 +89,7 @@ def test_what_agents_do_with_each_part_is_said() -> None:
     assert report.ok, report
     text = str(report)
     for words in (
-        "observation['image'] is an image (16, 16, 3), seen by convolutions; 1000 transitions of it",
+        "observation['image'] is an image (16, 16, 3), seen by convolutions; 1000 transitions",
         "observation['where']['x'] is numbers (2)",
         "observation['where']['room'] is categories, as 4 numbers",
         "observation['door'] is bits (2)",

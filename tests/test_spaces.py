@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiDiscrete
 
-from boundary_envs import ACTIONS, SPACES, Sampled
 import jekyllhyde as jh
+from boundary_envs import ACTIONS, SPACES, Sampled
 from jekyllhyde import deep
 from jekyllhyde.deep import ddqn, jekyll_hyde, learning, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
@@ -191,7 +191,7 @@ def test_a_masked_action_is_never_taken(kind: str) -> None:
 def test_a_masked_action_is_never_taken_in_a_million_steps(kind: str) -> None:
     if kind == "tables":
         taxi = gym.make("Taxi-v4")
-        step, forbidden = taxi.unwrapped.step, []  # type: ignore[attr-defined]
+        step, forbidden = taxi.unwrapped.step, []
 
         def watched(action: int) -> Any:
             forbidden.append(not taxi.unwrapped.action_mask(taxi.unwrapped.s)[action])  # type: ignore[attr-defined]
