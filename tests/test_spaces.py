@@ -101,8 +101,8 @@ def test_the_other_agents_take_images_and_products(kind: str) -> None:
     env = Sampled(SPACES["dict"], ACTIONS["product"])
     agent = KINDS[kind](env).learn(10)
     assert env.action_space.contains(agent.predict(env.reset(seed=0)[0]))
-    observation = agent.state.everyone.data.observation
-    assert observation.images[0].dtype == np.uint8
+    (frames,) = agent.state.everyone.frames.images
+    assert frames.dtype == np.uint8
     assert agent.space.n_actions == 6
 
 

@@ -125,7 +125,7 @@ class Space(eqx.Module):
             return jnp.zeros((), jnp.int32)
         vector = jnp.zeros(math.prod(self.shape))
         images = tuple(jnp.zeros(image, jnp.uint8) for image in self.images)
-        return Seen(vector, images) if images else vector
+        return Seen(vector, images, jnp.zeros(2, jnp.int32)) if images else vector
 
     def transition(self) -> "Transition":  # one of zeros
         zero, allowed = jnp.zeros(()), jnp.ones(self.n_actions, bool) if self.masked else None

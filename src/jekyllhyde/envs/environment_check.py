@@ -97,7 +97,7 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
         + says[part.kind].format(
             width=part.width,
             image=part.image if part.kind == "image" else None,
-            size=2e-3 * np.prod(part.shape),  # two observations of 8 bits in each
+            size=1.25e-3 * np.prod(part.shape),  # frames of 8 bits, and those that end episodes
         )
         for part in parts
     ]
