@@ -4,6 +4,7 @@ made of ids, modules, functions and classes.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from gymnasium.utils.env_checker import check_env as gymnasium_check
 
 import jekyllhyde as jh
 from boundary_envs import ACTIONS, SPACES, Sampled
+from jekyllhyde.cli import main
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.gym_import import make_environment
@@ -75,7 +77,7 @@ def test_nothing_is_wrong() -> None:
     report = jh.check_env(Faulty, steps=50)
     assert report.ok
     text = str(report)
-    assert "the observation is 2 numbers, scaled by their running mean and variance" in text
+    assert "the observation is numbers (2), scaled by their running mean and variance" in text
     assert "there are 2 actions" in text
     assert "5 episodes ended, after 10 to 10 steps" in text
     assert "rewards were from 1 to 1" in text
@@ -87,10 +89,10 @@ def test_what_agents_do_with_each_part_is_said() -> None:
     assert report.ok, report
     text = str(report)
     for words in (
-        "observation['image'] is an image (16, 16, 3), stored in 8 bits",
-        "observation['where']['x'] is 2 numbers",
+        "observation['image'] is an image (16, 16, 3), seen by convolutions; 1000 transitions",
+        "observation['where']['x'] is numbers (2)",
         "observation['where']['room'] is categories, as 4 numbers",
-        "observation['door'] is 2 bits",
+        "observation['door'] is bits (2)",
         "actions are the product 2 x 3 = 6",
     ):
         assert words in text
@@ -104,6 +106,14 @@ def test_what_agents_do_with_each_part_is_said() -> None:
 def test_our_environments_pass_both_checks(name: str) -> None:
     assert jh.check_env(DOMAINS[name].id, steps=300).ok
     gymnasium_check(gym.make(DOMAINS[name].id).unwrapped, skip_render_check=True)
+
+
+def test_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "FrozenLake-v1", "--steps", "100", "--env-kwargs", "map_name=8x8"]) == 0
+    assert "observations are 64 states" in capsys.readouterr().out
+    assert main(["check", "Pendulum-v1", "--json"]) == 1
+    assert "TransformAction" in json.loads(capsys.readouterr().out)["problems"][0]
+    assert main(["check", "Nothing-v0"]) == 2
 
 
 MODULE = """

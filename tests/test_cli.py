@@ -522,7 +522,7 @@ def test_seeds_do_not_share_runs(capsys: pytest.CaptureFixture[str], tmp_path: P
         folder = tmp_path / seed
         arguments = ["FrozenLake-v1", "--steps", "400", "--runs", "3", "--seed", seed]
         measured(capsys, *arguments, "--out", str(folder))
-        table = pq.read_table(folder / "train.parquet")
+        table = pq.read_table(folder / "episodes.parquet")
         number, length = table["run"].to_numpy(), table["length"].to_numpy()
         runs.append([tuple(length[number == run]) for run in range(3)])
     assert runs[0] == runs[2]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Union
 import tyro
 
 from jekyllhyde import __version__
+from jekyllhyde.cli.checking import Check
 from jekyllhyde.cli.console import say
 from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
@@ -20,6 +21,7 @@ from jekyllhyde.registry import shell_name
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
+    "check": Check,
     "eval": Eval,
     "watch": Watch,
     "compare": Compare,

@@ -177,9 +177,7 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
-    space, features = space.embed(
-        features_key, config.trained_embedding, config.normalize_observations
-    )
+    space, features = space.embed(features_key, config)
     example = space.transition()
     return State(
         key=key,

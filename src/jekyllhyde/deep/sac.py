@@ -75,9 +75,7 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
-    space, features = space.embed(
-        features_key, config.trained_embedding, config.normalize_observations
-    )
+    space, features = space.embed(features_key, config)
     return State(
         key=key,
         networks=Networks(

@@ -86,16 +86,18 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
     if isinstance(space, gym.spaces.Discrete):
         return [f"observations are {space.n} states: tables, or 20 random numbers for each state"]
     says = {
-        "numbers": "{width} numbers, scaled by their running mean and variance",
-        "image": "an image {image}, stored in 8 bits, that a small convolutional network sees",
+        "numbers": "numbers ({width}), scaled by their running mean and variance",
+        "image": "an image {image}, seen by convolutions; 1000 transitions take {size:.0f} MB",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
-        "bits": "{width} bits",
+        "bits": "bits ({width})",
         "text": "text, which is left out",
     }
     return [
         f"the {part.name} is "
         + says[part.kind].format(
-            width=part.width, image=part.image if part.kind == "image" else None
+            width=part.width,
+            image=part.image if part.kind == "image" else None,
+            size=1.25e-3 * np.prod(part.shape),  # frames of 8 bits, and those that end episodes
         )
         for part in parts
     ]

@@ -182,7 +182,7 @@ def _array(part: Part, observation: Any) -> Array:
     require(
         array.shape[array.ndim - len(part.shape) :] == part.shape and array.dtype.kind in "iufb",
         f"the {part.name} has the shape {array.shape} of {array.dtype}; "
-        f"it must be of numbers, and end in {part.shape}",
+        f"it must end in {part.shape}, and be of numbers",
     )
     return array
 
