@@ -252,3 +252,14 @@ def test_pages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     both = (tmp_path / "both.html").read_text()
     assert "<h1>one and other</h1>" in both
     assert "other: Jekyll" in both
+
+
+def test_copies_of_the_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    line = ["train", "CartPole-v1", "--envs", 3, "--steps", 90, *SMALL, "--out", tmp_path]
+    assert run(capsys, *line)[0] == 0
+    agent = deep.JekyllHyde.load(tmp_path / "agent")
+    assert agent.steps == 90
+    assert len(agent.episodes) >= 3
+    status, _, error = run(capsys, "train", "FrozenLake-v1", "--envs", 3, "--steps", 9)
+    assert status == 2
+    assert error.count("\n") == 1

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 
 from jekyllhyde.agent import LAST, Record
@@ -29,6 +30,7 @@ def learn_step_by_step(
     episodes: int | None = None,
     runs: int = 1,
     workers: int | None = None,
+    envs: int = 1,
     eval_every: int | None = None,
     eval_episodes: int = 10,
     checkpoint_every: int = 10_000,
@@ -41,6 +43,7 @@ def learn_step_by_step(
     episodes : episodes per run; what comes first ends it.
     runs : independent runs.
     workers : processes that share the runs; by default as many as there are cores.
+    envs : copies of the environment that an agent with networks learns from in turns.
     eval_every : steps between evaluations of the greedy policy in an environment of its own.
     eval_episodes : episodes of an evaluation.
     checkpoint_every : steps between checkpoints in the folder --out.
@@ -53,7 +56,7 @@ def learn_step_by_step(
         {} if eval_every is None else {"eval_every": eval_every, "eval_episodes": eval_episodes},
         checkpoint_every,
     )
-    make = _maker(task, keywords_of(env_kwargs), mdp_seed)
+    make = _makers(task, keywords_of(env_kwargs), mdp_seed, envs)
     folder = None if task.out is None else TrainingFolder(task.out, runs, task.record)
     if task.run is not None:  # in a worker
         return _empty(_train(task, folder, task.run, limits, make))
@@ -65,12 +68,13 @@ def learn_step_by_step(
     count = min(runs, workers or os.cpu_count() or 1)
     if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
         run_in_processes(task, folder, count)
-        agents = [folder.load(run, make()) for run in range(runs)]
+        agents = [folder.load(run, make.learning()) for run in range(runs)]
     else:
         agents = []
         for run in range(runs):
             _train(task, folder, run, limits, make, agents)
-    return _outcome(task, folder, agents, _model(task, agents[0], mdp_seed))
+    model = _model(task, agents[0], mdp_seed) if envs == 1 else None
+    return _outcome(task, folder, agents, model)
 
 
 class Limits(NamedTuple):
@@ -82,10 +86,18 @@ class Limits(NamedTuple):
     checkpoint_every: int
 
 
-def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Callable[[], Any]) -> Any:
+class Makers(NamedTuple):
+    """Functions that make the environment to learn in, and the one to evaluate in."""
+
+    learning: Callable[[], Any]
+    evaluation: Callable[[], Any]
+
+
+def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Makers) -> Any:
     # The agent of a run: where it stopped, or a new one.
-    agent = None if folder is None or not task.resume else folder.load(run, make())
-    return agent or make_agent(task.record, make(), run_seed(task.seed, run), task.settings)
+    env = make.learning()
+    agent = None if folder is None or not task.resume else folder.load(run, env)
+    return agent or make_agent(task.record, env, run_seed(task.seed, run), task.settings)
 
 
 def _train(
@@ -93,7 +105,7 @@ def _train(
     folder: TrainingFolder | None,
     run: int,
     limits: Limits,
-    make: Callable[[], Any],
+    make: Makers,
     agents: list[Any] | None = None,
 ) -> Any:
     # One run to its end; `agents` are those of the runs before, to which it is added.
@@ -102,7 +114,7 @@ def _train(
         agents.append(agent)
     more: dict[str, Any] = {}
     if isinstance(agent, StepwiseAgent) and limits.evaluation:
-        more = {"eval_env": make(), **limits.evaluation}
+        more = {"eval_env": make.evaluation(), **limits.evaluation}
     Watch(task, folder, run, limits, agents).learn(agent, **more)
     return agent
 
@@ -209,13 +221,24 @@ def _written(folder: TrainingFolder | None, agents: list[Any], task: Task) -> li
     return [*files, *(str(place) for place in places if place.exists())]
 
 
-def _maker(task: Task, keywords: dict[str, Any], mdp_seed: int) -> Callable[[], Any]:
-    # Makes the environment: that of the id, or the face of a known model.
+def _makers(task: Task, keywords: dict[str, Any], mdp_seed: int, envs: int) -> Makers:
+    # Of the environment of that id, or of the face of a known model.
     if task.domain.foreign:
-        return lambda: make_environment(task.domain.name, keywords)
+        name = task.domain.name
+
+        def make() -> Any:
+            return make_environment(name, keywords)
+
+        def make_many() -> Any:
+            return make_environment(
+                lambda: gymnasium.make_vec(name, envs, "sync", None, None, **keywords)
+            )
+
+        return Makers(make if envs == 1 else make_many, make)
     require(not keywords, "env_kwargs is given, but a known model has its options as flags")
+    require(envs == 1, f"envs is {envs}; a known model is one environment")
     mdp, cut = task.mdp(mdp_seed), task.domain.cut(**task.options)
-    return lambda: TabularEnv(mdp, cut)
+    return Makers(lambda: TabularEnv(mdp, cut), lambda: TabularEnv(mdp, cut))
 
 
 def _model(task: Task, agent: Any, mdp_seed: int) -> Any:
