@@ -5,6 +5,7 @@ actions and masks.
 import hashlib
 import math
 import warnings
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -17,7 +18,8 @@ from jekyllhyde.deep.networks import Space, Transition
 from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
 from jekyllhyde.errors import InputError, require
 
-Env = gym.Env[Any, Any]
+# an environment, a vector environment, or what makes one
+Env = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | Callable[..., Any]
 
 
 def space_of(env: Any) -> Space:
