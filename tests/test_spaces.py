@@ -137,6 +137,15 @@ def test_what_cannot_be_taken_names_the_way_out() -> None:
     assert KINDS["ddqn"](env).learn(5).space.n_actions == 2
 
 
+def test_an_environment_without_seeds_is_refused() -> None:
+    class Unseeded(Sampled):
+        def reset(self) -> Any:  # type: ignore[override]
+            return super().reset()
+
+    with pytest.raises(InputError, match="Unseeded takes no seed in reset"):
+        space_of(Unseeded(SPACES["vector"], ACTIONS["discrete"]))
+
+
 def test_text_is_left_out_with_a_word() -> None:
     with pytest.warns(UserWarning, match=r"the observation\['mission'\] is text, .* left out"):
         space = space_of(Sampled(SPACES["with text"], ACTIONS["discrete"]))
