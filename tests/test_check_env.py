@@ -40,6 +40,8 @@ class Faulty(gym.Env[Any, Any]):
 
     def step(self, action: int) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         self.count += 1
+        if self.fault == "raises":
+            raise RuntimeError("out of order")
         reward = {"nan reward": np.nan, "text reward": "much"}.get(self.fault, 1.0)
         ended = self.count == 10 and self.fault != "endless"
         return self._see(), reward, ended, False, {}
@@ -59,6 +61,7 @@ class Faulty(gym.Env[Any, Any]):
         ("nan reward", "the reward is nan at step 1; it must be finite"),
         ("text reward", "the reward is 'much' at step 1"),
         ("endless", r"no episode ended within 50 steps; .*TimeLimit"),
+        ("raises", "it raised RuntimeError: 'out of order'"),
         ("nan", r"the observation has the number nan.*\(at step 3\)"),
         ("outside", "at step 3 is not in its space"),
         ("shape", r"has the shape \(1,\)"),
@@ -71,6 +74,11 @@ def test_what_is_wrong_is_said(fault: str, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         raise InputError(problem)
     assert problem in str(report)
+
+
+def test_vectors_are_checked_lane_by_lane() -> None:
+    with pytest.raises(InputError, match="check one of its lanes"):
+        jh.check_env(gym.make_vec("CartPole-v1", 2, vectorization_mode="sync"))
 
 
 def test_nothing_is_wrong() -> None:

@@ -137,6 +137,15 @@ def test_what_cannot_be_taken_names_the_way_out() -> None:
     assert KINDS["ddqn"](env).learn(5).space.n_actions == 2
 
 
+def test_an_environment_without_seeds_is_refused() -> None:
+    class Unseeded(Sampled):
+        def reset(self) -> Any:  # type: ignore[override]
+            return super().reset()
+
+    with pytest.raises(InputError, match="Unseeded takes no seed in reset"):
+        space_of(Unseeded(SPACES["vector"], ACTIONS["discrete"]))
+
+
 def test_text_is_left_out_with_a_word() -> None:
     with pytest.warns(UserWarning, match=r"the observation\['mission'\] is text, .* left out"):
         space = space_of(Sampled(SPACES["with text"], ACTIONS["discrete"]))
@@ -247,7 +256,7 @@ def test_the_actor_learns_among_what_is_allowed() -> None:
         gradient = slope(jnp.array([0.3, 9.0, 0.1]), q)
         assert gradient[1] == 0.0, name
         assert np.isfinite(gradient).all(), name
-        if name != "modified_cross_entropy":  # it knows no more than the number of actions
+        if name != "raise_greedy_centred":  # it knows no more than the number of actions
             alone = jax.grad(lambda x, r=rule: r(x[None], jnp.array([[1.0, 2.0]]), 1.0).sum())
             expected = np.asarray(alone(jnp.array([0.3, 0.1])))
             scale = 2 / 3 if name == "published" else 1.0  # a mean over three actions

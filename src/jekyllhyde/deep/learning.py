@@ -222,7 +222,7 @@ class Critic(eqx.Module):
         tau: Any,
         config: Settings,
     ) -> Self:
-        greedy = jnp.argmax(among(samples.allowed_next, self.online.network(samples.x_next)), -1)
+        greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)
         goal = reward + discount * pick(self.target(samples.x_next), greedy)
         online, _ = regress(self.online, samples, goal, eta, config)
         return type(self)(online, blend(self.target, online.network, tau))

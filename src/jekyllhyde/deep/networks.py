@@ -195,7 +195,8 @@ class Transition(eqx.Module):
 class Samples(Transition):
     """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
-    the observations of a batch by the table `features`, which all networks share.
+    the observations of a batch by the `features` that all networks share. `among` and `among_next`
+    have values [N, A] in s and in s' with those of forbidden actions replaced.
     """
 
     x: Any
@@ -206,6 +207,12 @@ class Samples(Transition):
     def of(cls, features: Any, batch: Transition, weight: jax.Array) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
         return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
+
+    def among(self, values: jax.Array) -> jax.Array:
+        return among(self.allowed, values)
+
+    def among_next(self, values: jax.Array) -> jax.Array:
+        return among(self.allowed_next, values)
 
 
 class Learner(eqx.Module):

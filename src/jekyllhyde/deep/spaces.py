@@ -5,6 +5,7 @@ actions and masks.
 import hashlib
 import math
 import warnings
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -15,9 +16,11 @@ import numpy as np
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.networks import Space, Transition
 from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
+from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, require
 
-Env = gym.Env[Any, Any]
+# an environment, a vector environment, or what makes one
+Env = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | Callable[..., Any]
 
 
 def space_of(env: Any) -> Space:
@@ -37,7 +40,7 @@ def space_of(env: Any) -> Space:
         "n_actions": math.prod(n for n, _ in factors),
         "first_action": 0 if is_product else factors[0][1],
         "factors": factors if is_product else (),
-        "masked": "action_mask" in env.reset(seed=0)[1],
+        "masked": "action_mask" in reset(env, 0, 0)[1],
     }
     if isinstance(observations, gym.spaces.Discrete):
         first = int(observations.start)
@@ -58,8 +61,12 @@ def read(space: Space, observation: Any) -> Any:
         vector, images = take_apart(space.parts, observation)
         return Seen(vector, images, _digest(vector, images)) if images else vector
     if space.n_states is None:
-        whole = (Part((), "numbers", space.shape),)
-        return take_apart(whole, observation)[0]
+        array = np.asarray(observation)
+        if array.dtype == np.float32 and array.shape == space.shape:  # as a rule; it is faster
+            flat = array.flatten()
+            if np.isfinite(flat).all():
+                return flat
+        return take_apart((Part((), "numbers", space.shape),), observation)[0]
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
         raise InputError(

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from jekyllhyde.envs.space_parts import Part, factors_of, parts_of, take_apart
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.gym_import import make_environment
 
 WIDE = 1e3  # numbers beyond this are called large
@@ -64,6 +64,10 @@ def check_env(
     env_kwargs : keywords with which it is made.
     """
     made = make_environment(env, env_kwargs)
+    require(
+        isinstance(made, gym.Env),
+        f"env is {env!r}, a vector environment; check one of its lanes, gymnasium.make(id)",
+    )
     name = made.spec.id if made.spec is not None else type(made.unwrapped).__name__
     check_count(steps, "steps", 1)
     uses, play = [], _Play()
@@ -74,8 +78,12 @@ def check_env(
         uses += _about_actions(made.action_space)
     except InputError as error:
         play.note("spaces", str(error))
-    if not play.problems and _takes_seeds(made, seed, play):
-        _play(made, parts, steps, seed, play)
+    if not play.problems:
+        try:
+            if _takes_seeds(made, seed, play):
+                _play(made, parts, steps, seed, play)
+        except Exception as error:  # an environment may raise anything
+            play.note("raised", f"it raised {type(error).__name__}: {_short(str(error))}")
         uses += _about_play(made, play)
     if made is not env:
         made.close()
