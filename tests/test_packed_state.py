@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,7 +12,7 @@ from jekyllhyde.deep.packed_state import SMALL, Packing
 
 
 def test_packing_loses_nothing() -> None:
-    tree = {
+    tree: dict[str, Any] = {
         "weights": jnp.arange(6.0).reshape(2, 3),
         "bias": jnp.ones(()),
         "large": jnp.arange(SMALL + 1.0),
