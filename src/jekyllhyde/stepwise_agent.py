@@ -140,7 +140,7 @@ class StepwiseAgent(Agent):
                     interrupts.is_closed = True
                     self._reserve(min(CHUNK, steps - i))
                     interrupts.is_closed = False
-                if not self.is_inside:  # at first, or where an evaluation used the environment
+                if i == 0 or not self.is_inside:  # an evaluation may have used the environment
                     self._enter(interrupts)
                 self.is_inside = False
                 outcome = self._try()
