@@ -116,7 +116,7 @@ def read_mask(space: Space, mask: Any) -> Array | None:
     if mask is None:
         return None
     if isinstance(mask, tuple):
-        mask = reduce(np.multiply, np.ix_(*(np.asarray(axis) != 0 for axis in mask))).ravel()
+        mask = reduce(np.multiply.outer, [np.asarray(axis) != 0 for axis in mask]).ravel()
     allowed = np.asarray(mask) != 0
     if allowed.shape[-1:] != (space.n_actions,) or not allowed.any(-1).all():
         raise InputError(
