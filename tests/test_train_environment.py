@@ -67,8 +67,9 @@ def test_going_on_is_never_having_stopped(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    assert run(capsys, *LAKE, "--steps", 1700, "--runs", 2, "--out", whole)[0] == 0
-    assert run(capsys, *LAKE, "--steps", 800, "--runs", 2, "--out", parts)[0] == 0
+    two = [*LAKE, "--runs", 2]  # in two processes, or in this one
+    assert run(capsys, *two, "--workers", 2, "--steps", 1700, "--out", whole)[0] == 0
+    assert run(capsys, *two, "--workers", 1, "--steps", 800, "--out", parts)[0] == 0
     assert run(capsys, "train", "--resume", parts, "--steps", 1700)[0] == 0
     for name in ("episodes.parquet", "evaluations.parquet"):
         assert table(whole / name) == table(parts / name)
@@ -211,7 +212,8 @@ def test_a_kill_leaves_the_old_checkpoint_or_the_new(tmp_path: Path) -> None:
 
 def test_eval_and_watch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "lake"
-    assert run(capsys, *LAKE, "--steps", 500, "--runs", 2, "--out", out)[0] == 0
+    two = ["--runs", 2, "--workers", 1]
+    assert run(capsys, *LAKE, "--steps", 500, *two, "--out", out)[0] == 0
     status, text, _ = run(capsys, "eval", out, "--episodes", 5, "--json")
     rows_of_runs = json.loads(text)["returns"]
     assert status == 0
@@ -250,3 +252,14 @@ def test_pages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     both = (tmp_path / "both.html").read_text()
     assert "<h1>one and other</h1>" in both
     assert "other: Jekyll" in both
+
+
+def test_copies_of_the_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    line = ["train", "CartPole-v1", "--envs", 3, "--steps", 90, *SMALL, "--out", tmp_path]
+    assert run(capsys, *line)[0] == 0
+    agent = deep.JekyllHyde.load(tmp_path / "agent")
+    assert agent.steps == 90
+    assert len(agent.episodes) >= 3
+    status, _, error = run(capsys, "train", "FrozenLake-v1", "--envs", 3, "--steps", 9)
+    assert status == 2
+    assert error.count("\n") == 1

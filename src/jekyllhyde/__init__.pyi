@@ -29,6 +29,10 @@ from jekyllhyde.tabular.agents import TabularJekyllHyde as TabularJekyllHyde
 from jekyllhyde.tabular.agents import TabularOnPolicy as TabularOnPolicy
 from jekyllhyde.tabular.learn import learn as learn
 from jekyllhyde.tabular.learn_run import LearnRun as LearnRun
+from jekyllhyde.tabular.peer_agents import TabularPsrl as TabularPsrl
+from jekyllhyde.tabular.peer_agents import TabularQLearning as TabularQLearning
+from jekyllhyde.tabular.peer_agents import TabularUcbH as TabularUcbH
+from jekyllhyde.tabular.peer_agents import TabularUcbvi as TabularUcbvi
 
 __all__: list[str]
 __version__: str

@@ -202,6 +202,15 @@ _RECORDS = (
         tabular=True,
         stored="on-policy",
     ),
+    *(
+        AgentRecord(name, f"jekyllhyde.tabular.peer_agents:{cls}", about, tabular=True, stored=name)
+        for name, cls, about in (
+            ("tabular_q_learning", "TabularQLearning", "Q-learning in tables"),
+            ("tabular_ucb_h", "TabularUcbH", "Q-learning with the Hoeffding bonus"),
+            ("tabular_ucbvi", "TabularUcbvi", "UCBVI, optimistic values in the learned model"),
+            ("tabular_psrl", "TabularPsrl", "PSRL, posterior sampling in tables"),
+        )
+    ),
     AgentRecord(
         "jekyll_hyde",
         "jekyllhyde.deep.agents:JekyllHyde",

@@ -12,7 +12,7 @@ import tyro
 
 from jekyllhyde import intervals
 from jekyllhyde.agent import find_agent
-from jekyllhyde.cli.console import keywords_of, show_json, show_table, values_of
+from jekyllhyde.cli.console import keywords_of, say, show_json, show_table, values_of
 from jekyllhyde.cli.training_folder import TrainingFolder, read_config
 from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, check_choice, check_count, need, require
@@ -136,7 +136,7 @@ class Watch:
         frames = self._frames(env, personality)
         if write is not None:
             write(list(frames))
-            print(self.out)
+            say(str(self.out))
             return
         for frame in frames:
             if mode == "ansi":
@@ -178,7 +178,7 @@ class Compare:
             for agent in trainings[path]:
                 agent.env = training.make()
         require(trainings, "folders is empty; give those of the trainings to compare")
-        print(write_page(self.out, trainings))
+        say(write_page(self.out, trainings))
 
 
 def _mode(training: Training, mode: str) -> str:

@@ -4,7 +4,7 @@ under the contract of all agents (`jekyllhyde.agent`).
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
@@ -22,24 +22,12 @@ from jekyllhyde.deep import (
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, VectorSteps
-from jekyllhyde.episode import Episode, check_reward, name_of, reset
+from jekyllhyde.episode import Episode, check_reward, name_of
 from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
-from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
-
-
-class Outcome(NamedTuple):
-    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
-    an episode ended), how it ended, and in which lane of a vector environment.
-    """
-
-    reward: float
-    following: spaces.View
-    start: spaces.View
-    terminated: bool
-    ended: bool
-    lane: int | None = None
+from jekyllhyde.personality import Beliefs
+from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 
 
 class DeepAgent(StepwiseAgent):
@@ -157,18 +145,7 @@ class DeepAgent(StepwiseAgent):
         return Outcome(reward, following, start or following, step.terminated, ended, i)
 
     def _try(self) -> Outcome:
-        if self._vector is not None:
-            return self._try_lane(self._vector)
-        episode: Any = self._episode
-        observation, reward, terminated, truncated, info = self.env.step(
-            self._as_action(episode.next_action)
-        )
-        following, ended = self._look(observation, info), bool(terminated or truncated)
-        value = check_reward(self.env, reward, self._steps + 1)
-        start = following
-        if ended:
-            start = self._look(*reset(self.env, self.seed, episode.number + 1))
-        return Outcome(value, following, start, bool(terminated), ended)
+        return super()._try() if self._vector is None else self._try_lane(self._vector)
 
     def _take_over(self, outcome: Outcome) -> bool:
         reward, following, start, terminated, ended, lane = outcome

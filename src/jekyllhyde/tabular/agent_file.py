@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
-from jekyllhyde.files import write_npz
+from jekyllhyde.files import read_npz, write_npz
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner
 from jekyllhyde.tabular.learned_model import LISTS, OBSERVED, Counts, NoModel, link
@@ -64,7 +64,7 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
     """Read what `save` wrote; anything else gives one `InputError` that names the file."""
     path = Path(path)
     try:
-        arrays = _read(path)
+        arrays = read_npz(path)
         header = json.loads(str(arrays.pop("header")), parse_constant=_infinity)
         agent = _build(kind, header, arrays)
     except OSError as error:
@@ -77,29 +77,6 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
 
         agent.env = make_environment(env)
     return agent
-
-
-def _read(path: Path) -> Arrays:
-    # The arrays of a file, after checking that they take no more memory than the file has bytes.
-    with path.open("rb") as file:
-        with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                with archive.open(entry) as member:
-                    major, _ = np.lib.format.read_magic(member)
-                    reader = (
-                        np.lib.format.read_array_header_1_0
-                        if major == 1
-                        else np.lib.format.read_array_header_2_0
-                    )
-                    shape, _, kind = reader(member)
-                    size = member.tell() + math.prod(shape) * kind.itemsize
-                require(
-                    entry.compress_type == zipfile.ZIP_STORED and size == entry.file_size,
-                    f"its array {entry.filename!r} has another size than it says",
-                )
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
 
 
 def _infinity(word: str) -> float:
@@ -223,7 +200,7 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
     """Copies of all arrays that learning changes; unused ends of log and edges left out."""
     state, settings = learner.state, learner.settings
     sizes = [min(size, state.log.shape[1]) for size in state.sizes]
-    used = len(learner.edges.r) if settings.capacity is not None else state.steps
+    used = state.steps if settings.option("capacity") is None else len(learner.edges.r)
     views = _views(learner, sizes, used if settings.uses_replay else 0)
     return {name: view.copy() for name, view in views.items()}
 
@@ -269,8 +246,8 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     now, pi, settings = state.position[0], state.table("pi"), learner.settings
     fields = {name: now[name] for name in POSITION.names or ()}
     counts = [value for name, value in fields.items() if POSITION[name] == np.int64]
-    needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
-    needed = needed if state.steps else 0
+    capacity = settings.option("capacity")
+    needed = 0 if not state.steps else state.steps if capacity is None else 2 * capacity + 1
     inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
     fits = {
@@ -278,21 +255,20 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
         "leader": now.control <= 1 and np.isfinite(list(fields.values())).all(),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
         "log": not settings.uses_replay
-        or lengths == [min(size, settings.capacity or size) for size in state.sizes],
+        or lengths == [min(size, capacity or size) for size in state.sizes],
         "numbers": not state.log.size or state.log.max() < len(edges.r),
         "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }
     model = state.model
     if isinstance(model, Counts):
         queued = np.take(model.queue, np.arange(now.queue_size) + now.queue_first, mode="wrap")
-        distinct = now.transitions
         fits["model"] = (
             now.queue_first < pi.size
             and now.queue_size <= pi.size
-            and distinct <= len(model.pair)
+            and now.transitions <= len(model.pair)
             and (model.pair < pi.size).all()
             and (model.next < len(pi)).all()
-            and (model.times[:distinct] > 0).all()
+            and (model.times[: now.transitions] > 0).all()
             and np.array_equal(np.sort(queued), np.flatnonzero(model.is_queued))
         )
     for name, fit in fits.items():

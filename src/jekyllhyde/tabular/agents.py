@@ -10,14 +10,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.episode import Episode, check_reward, has_time_limit, reset
+from jekyllhyde.episode import Episode, has_time_limit
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.personality import Beliefs
 from jekyllhyde.schedule import ScheduleLike
-from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
+from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 from jekyllhyde.tabular import agent_file
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Outcome, Sight, describe
-from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
+from jekyllhyde.tabular.agent_settings import AgentSettings
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Sight, describe
+from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings
 
 
 class AgentTables(NamedTuple):
@@ -30,11 +32,16 @@ class AgentTables(NamedTuple):
     n: NDArray[np.int64]
 
 
-class TabularAgent(StepwiseAgent):
-    """What both agents share; an agent of your own is a subclass with a `settings_type`."""
+def keywords_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of an agent, from the `locals` of its `__init__`."""
+    return {name: given[name] for name in given.keys() - {"self", "__class__"}}
 
-    settings_type: ClassVar[type[TabularSettings]] = TabularSettings
-    settings: TabularSettings
+
+class TabularAgent(StepwiseAgent):
+    """What all tabular agents share; an agent of your own is a subclass with a `settings_type`."""
+
+    settings_type: ClassVar[type[AgentSettings]] = AgentSettings
+    settings: AgentSettings
 
     def __init__(self, env: Any = None, *, seed: int = 0, **settings: Any) -> None:
         self.settings = self.settings_type(**settings)
@@ -68,7 +75,7 @@ class TabularAgent(StepwiseAgent):
     def tables(self) -> AgentTables:
         """The agent's tables [S, A]; rows are states from the first observation on."""
         table: Any = self.learner.state.table
-        return AgentTables(pi=table("pi"), q=table("q"), n=table("n"))
+        return AgentTables(pi=table("pi"), q=table(self.settings.values), n=table("n"))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of all arrays that learning changes."""
@@ -81,7 +88,7 @@ class TabularAgent(StepwiseAgent):
 
     def _reserve(self, steps: int) -> None:
         settings, learner = self.settings, self.learner
-        is_cut = settings.convention == "recommended" and not has_time_limit(self.env)
+        is_cut = settings.is_practical and not has_time_limit(self.env)
         self._cut = settings.cut(learner.shape[0]) if is_cut else None
         learner.reserve(steps)
 
@@ -94,19 +101,6 @@ class TabularAgent(StepwiseAgent):
     def _begin(self, number: int, seen: Sight) -> None:
         action = self.learner.enter(seen)
         self._episode = Episode(number, action, int(self.learner.state.position.control[0]))
-
-    def _try(self) -> Outcome:
-        episode: Any = self._episode
-        observation, reward, terminated, truncated, info = self.env.step(
-            self._as_action(episode.next_action)
-        )
-        following = self._look(observation, info)
-        value = check_reward(self.env, reward, self.steps + 1)
-        ended = bool(terminated or truncated or len(episode.actions) + 1 == self._cut)
-        start = following
-        if ended:
-            start = self._look(*reset(self.env, self.seed, episode.number + 1))
-        return Outcome(value, following, start, bool(terminated), ended)
 
     def _take_over(self, outcome: Outcome) -> bool:
         episode: Any = self._episode
@@ -150,6 +144,7 @@ class TabularJekyllHyde(TabularAgent):
 
     name = "tabular_jekyll_hyde"
     settings_type = JekyllHydeSettings
+    settings: JekyllHydeSettings
 
     def __init__(
         self,
@@ -181,8 +176,7 @@ class TabularJekyllHyde(TabularAgent):
         hyde_eta: float | None = None,
         convention: str = "recommended",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**keywords_of(locals()))
 
 
 class TabularOnPolicy(TabularAgent):
@@ -190,6 +184,7 @@ class TabularOnPolicy(TabularAgent):
 
     name = "tabular_on_policy"
     settings_type = OnPolicySettings
+    settings: OnPolicySettings
 
     def __init__(
         self,
@@ -218,5 +213,4 @@ class TabularOnPolicy(TabularAgent):
         successor: str | None = None,
         convention: str = "published",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**keywords_of(locals()))

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.stepwise_agent import Outcome
+from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.algorithm import DIVERGED, advance
 from jekyllhyde.tabular.hyde import Uniform, hyde_policy
 from jekyllhyde.tabular.known_model import Observed, choose_action
 from jekyllhyde.tabular.records import EDGE_FIELDS, Run, new_edges
 from jekyllhyde.tabular.run_state import algorithm, initial_state
-from jekyllhyde.tabular.settings import TabularSettings
 
 FIRST_ROOM = 1 << 10
 
@@ -37,18 +38,6 @@ class Sight(NamedTuple):
     allowed: NDArray[np.bool_] | None
 
 
-class Outcome(NamedTuple):
-    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
-    an episode ended), and how it ended.
-    """
-
-    reward: float
-    following: Sight
-    start: Sight
-    terminated: bool
-    ended: bool
-
-
 class EnvironmentLearner:
     """What an agent has learned from an environment, and where it stands there.
 
@@ -57,7 +46,7 @@ class EnvironmentLearner:
 
     def __init__(
         self,
-        settings: TabularSettings,
+        settings: AgentSettings,
         seed: int,
         env_id: str,
         shape: tuple[int, int],
@@ -71,6 +60,7 @@ class EnvironmentLearner:
         self.settings, self.seed = settings, seed
         self.env_id, self.shape, self.offsets = env_id, shape, offsets
         self.state = initial_state(settings, *shape, seed, 0)
+        settings.begin(self.state, settings.gamma, 1.0)
         self.edges = new_edges(0)
         self.known = np.zeros(shape[0], dtype=bool)
 
@@ -149,7 +139,7 @@ class EnvironmentLearner:
         self.known[s] = True
         theta[~allowed] = -np.inf
         pi[:] = allowed / allowed.sum()
-        if self.settings.parametrization == "direct":
+        if self.settings.option("parametrization") == "direct":
             theta[allowed] = pi[allowed]
         if self.state.tables.q_hyde.size:
             self.state.table("q_hyde")[s, ~allowed] = -np.inf
@@ -158,11 +148,11 @@ class EnvironmentLearner:
         # Put the transition where the log will point to, and say where.
         #
         # A bounded buffer's slot is used again with its entry.
-        control, capacity = int(self.state.position.control[0]), self.settings.capacity
+        control, capacity = int(self.state.position.control[0]), self.settings.option("capacity")
         slot = self.state.steps if self.settings.uses_replay else 0
         if self.settings.uses_replay and capacity is not None:
             size = self.state.sizes[control]
-            is_dropped = size >= capacity and self.settings.when_full == "keep"
+            is_dropped = size >= capacity and self.settings.option("when_full") == "keep"
             slot = 2 * capacity if is_dropped else control * capacity + size % capacity
         edges, row = self.edges, int(self.state.position.row[0])
         edges.row[slot], edges.pair[slot], edges.next[slot] = row, pair, following
@@ -172,7 +162,7 @@ class EnvironmentLearner:
     def _make_room(self, steps: int) -> None:
         # Room for `steps` more transitions, in the log and in the edges.
         self.state.make_room(self.settings, steps)
-        room, capacity = len(self.edges.r), self.settings.capacity
+        room, capacity = len(self.edges.r), self.settings.option("capacity")
         slots = self.state.steps + steps if capacity is None else 2 * capacity + 1
         needed = slots if self.settings.uses_replay else 1
         if room < needed:
@@ -186,7 +176,8 @@ class EnvironmentLearner:
         who takes any of the best.
         """
         if not who:
-            return self.state.table("pi")[states], self.state.table("q")[states]
+            table = self.state.table
+            return table("pi")[states], table(self.settings.values)[states]
         settings: Any = self.settings
         explorer, tables = settings.explorer(), self.state.tables
         if hasattr(explorer, "hyde_policy") and not isinstance(explorer, Uniform):
