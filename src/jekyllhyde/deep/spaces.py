@@ -55,7 +55,7 @@ def space_of(env: Any) -> Space:
 
 def read(space: Space, observation: Any) -> Any:
     """An observation, or a batch of them, as networks take it: indices from 0, vectors, or vectors
-    with images. What is not or not of the space, is refused.
+    with images. What is not finite, or not of the space, is refused.
     """
     if space.parts:
         vector, images = take_apart(space.parts, observation)
