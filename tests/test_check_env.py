@@ -110,6 +110,15 @@ def test_what_agents_do_with_each_part_is_said() -> None:
     assert "TransformAction" in refused.problems[0]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_minigrid() -> None:
+    pytest.importorskip("minigrid")
+    report = jh.check_env("minigrid:MiniGrid-DoorKey-5x5-v0", steps=300)
+    assert report.ok, report
+    assert "observation['image'] is numbers (147)" in str(report)
+    assert "observation['mission'] is text, which is left out" in str(report)
+
+
 @pytest.mark.parametrize("name", DOMAINS)
 def test_our_environments_pass_both_checks(name: str) -> None:
     assert jh.check_env(DOMAINS[name].id, steps=300).ok

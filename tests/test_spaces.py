@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, Graph, MultiDiscrete
+from gymnasium.spaces import Space as GymSpace
 
 import jekyllhyde as jh
 from boundary_envs import ACTIONS, SPACES, Sampled
@@ -150,6 +151,12 @@ def test_text_is_left_out_with_a_word() -> None:
     with pytest.warns(UserWarning, match=r"the observation\['mission'\] is text, .* left out"):
         space = space_of(Sampled(SPACES["with text"], ACTIONS["discrete"]))
     assert space.shape == (1,)
+
+    class Words(GymSpace[str]):  # as MiniGrid has it
+        def __init__(self) -> None:
+            super().__init__(dtype=str)
+
+    assert parts_of(Dict(mission=Words()))[0].kind == "text"
 
 
 def test_numbers_are_normalized_by_what_was_seen() -> None:

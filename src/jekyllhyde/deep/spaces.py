@@ -55,7 +55,7 @@ def space_of(env: Any) -> Space:
 
 def read(space: Space, observation: Any) -> Any:
     """An observation, or a batch of them, as networks take it: indices from 0, vectors, or vectors
-    with images. What is not or not of the space, is refused.
+    with images. What is not finite, or not of the space, is refused.
     """
     if space.parts:
         vector, images = take_apart(space.parts, observation)
@@ -116,7 +116,7 @@ def read_mask(space: Space, mask: Any) -> Array | None:
     if mask is None:
         return None
     if isinstance(mask, tuple):
-        mask = reduce(np.multiply, np.ix_(*(np.asarray(axis) != 0 for axis in mask))).ravel()
+        mask = reduce(np.multiply.outer, [np.asarray(axis) != 0 for axis in mask]).ravel()
     allowed = np.asarray(mask) != 0
     if allowed.shape[-1:] != (space.n_actions,) or not allowed.any(-1).all():
         raise InputError(

@@ -93,7 +93,7 @@ def _parts(space: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
         yield Part(path, "categories", space.shape, tuple(pairs.ravel().tolist()))
     elif isinstance(space, spaces.MultiBinary):
         yield Part(path, "bits", space.shape)
-    elif isinstance(space, spaces.Text):
+    elif getattr(space.dtype, "kind", "") == "U":  # Text, and others' spaces of words
         yield Part(path, "text", ())
     else:
         raise InputError(
