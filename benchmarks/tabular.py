@@ -73,9 +73,9 @@ class CMdp(ctypes.Structure):
     ]
 
 
-def build_c(folder: str) -> ctypes.CDLL:
-    """tabular.c, built by the system compiler."""
-    library = Path(folder) / "tabular.so"
+def build_c(folder: str, source: str = "tabular.c") -> ctypes.CDLL:
+    """A C file of this folder, built by the system compiler."""
+    library = Path(folder) / "library.so"
     subprocess.run(
         [
             "cc",
@@ -84,7 +84,7 @@ def build_c(folder: str) -> ctypes.CDLL:
             "-std=gnu11",
             "-shared",
             "-fPIC",
-            str(HERE / "tabular.c"),
+            str(HERE / source),
             "-o",
             str(library),
             "-lm",
@@ -96,16 +96,9 @@ def build_c(folder: str) -> ctypes.CDLL:
     return loaded
 
 
-def in_c(
-    library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int
-) -> tuple[int, Floats]:
-    """Steps made, and Jekyll's return at the protocol's times."""
-    edges, words, A, settings = (
-        edges_of(mdp),
-        stream(0, 0),
-        np.uint32(mdp.n_actions),
-        agent.settings,
-    )
+def c_model(mdp: FiniteMDP) -> tuple[CMdp, list[Any]]:
+    """The `Mdp` of tabular.c, and the arrays that it points to."""
+    edges, A = edges_of(mdp), np.uint32(mdp.n_actions)
     cdf = mdp.P.data.copy()
     cumulate(mdp.P.indptr, cdf)
     arrays = [
@@ -123,6 +116,15 @@ def in_c(
     model = CMdp(
         mdp.n_states, mdp.n_actions, len(edges.r), 100, *(x.ctypes.data for x in arrays), mdp.gamma
     )
+    return model, arrays
+
+
+def in_c(
+    library: ctypes.CDLL, mdp: FiniteMDP, agent: TabularAgent, trajectories: int
+) -> tuple[int, Floats]:
+    """Steps made, and Jekyll's return at the protocol's times."""
+    words, settings = stream(0, 0), agent.settings
+    model, _arrays = c_model(mdp)  # the arrays must live as long as the model
     J, real, size = (
         np.empty(4 * len(evaluation_times(trajectories))),
         ctypes.c_double,
@@ -596,7 +598,7 @@ def clients(seeds: int = 5) -> list[list[Any]]:
                 hyde_clip=np.inf,
                 seed=seed,
             ).learn(steps)
-            found["jekyll-hyde"].append(score(agent.pi))
+            found["jekyll-hyde"].append(score(agent.tables.pi))
             found["q-learning"].append(
                 score(q_learning(gymnasium.make(name, **options), steps, **plain, seed=seed))
             )

@@ -96,6 +96,7 @@ class Reference:
     ) -> None:
         S, A = mdp.n_states, mdp.n_actions
         self.mdp, self.horizon, self.times = mdp, horizon, times
+        assert isinstance(agent.settings, TabularSettings)
         self.agent: TabularSettings = agent.settings
         self.random = Random(seed, run)
         self.rows: list[list[tuple[int, float, float]]] = []

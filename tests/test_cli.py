@@ -351,9 +351,10 @@ def test_train_on_an_environment(capsys: pytest.CaptureFixture[str], tmp_path: P
     ]
     J = jh.from_gymnasium("FrozenLake-v1").J_star
     assert report["measured"][2]["mean"] == pytest.approx(J)
-    assert pq.read_table(tmp_path / "train.parquet").column_names == [
+    assert pq.read_table(tmp_path / "episodes.parquet").column_names == [
         "run",
         "episode",
+        "step",
         "return",
         "length",
         "hyde",
@@ -455,14 +456,13 @@ class Wanderer(Agent):
         self.env, self.seed, self.habit, self.gamma = env, seed, habit, gamma
         self.episodes, self.settings = Episodes(), {"habit": habit, "gamma": gamma}
 
-    def learn(self, total_timesteps, *, progress=None):
+    def learn(self, total_timesteps, *, callback=None):
         self.env.reset(seed=self.seed)
         for _ in range(total_timesteps):
             _, reward, terminated, truncated, _ = self.env.step(self.habit)
             if terminated or truncated:
                 self.episodes.add(reward, 1, 0)
                 self.env.reset()
-        progress(total_timesteps)
         return self
 
     def predict(self, observation, deterministic=True):
@@ -522,7 +522,7 @@ def test_seeds_do_not_share_runs(capsys: pytest.CaptureFixture[str], tmp_path: P
         folder = tmp_path / seed
         arguments = ["FrozenLake-v1", "--steps", "400", "--runs", "3", "--seed", seed]
         measured(capsys, *arguments, "--out", str(folder))
-        table = pq.read_table(folder / "train.parquet")
+        table = pq.read_table(folder / "episodes.parquet")
         number, length = table["run"].to_numpy(), table["length"].to_numpy()
         runs.append([tuple(length[number == run]) for run in range(3)])
     assert runs[0] == runs[2]

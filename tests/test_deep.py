@@ -150,7 +150,7 @@ def transition(number: int) -> Transition:
 
 
 def test_replay_forgets_the_oldest_and_keeps_what_it_should() -> None:
-    ring = Replay.empty(3, jnp.int32(0))
+    ring = Replay.empty(3, transition(0))
     batch, weight = ring.sample(jnp.array([0.0, 0.9]))
     assert weight.tolist() == [0.0, 0.0]
     for number in range(5):
@@ -164,7 +164,7 @@ def test_replay_forgets_the_oldest_and_keeps_what_it_should() -> None:
 
 
 def test_replay_draws_only_what_is_stored() -> None:
-    ring = Replay.empty(50, jnp.int32(0)).add(transition(7))
+    ring = Replay.empty(50, transition(0)).add(transition(7))
     assert set(ring.sample(jnp.linspace(0.0, 0.999, 20))[0].reward.tolist()) == {7.0}
     assert ring.everything()[1].tolist() == [1.0] + [0.0] * 49
 

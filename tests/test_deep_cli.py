@@ -77,7 +77,7 @@ def test_networks_on_a_gymnasium_environment(
     assert status == 0
     assert ("not both spaces are Discrete" in out.splitlines()[0]) == (not chosen)
     assert "undiscounted return, last 100 episodes" in out
-    table = pq.read_table(tmp_path / "train.parquet").to_pydict()
+    table = pq.read_table(tmp_path / "episodes.parquet").to_pydict()
     assert table["return"] == table["length"]  # a reward of 1 per step
     assert set(table["run"]) == {0, 1}
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import gymnasium as gym
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
@@ -241,12 +240,12 @@ def test_the_host_loop_agrees_with_the_compiled_one(results: dict[str, list[Trai
     result = results["first"][0]
     agent_key, *_ = jax.random.split(jax.random.fold_in(jax.random.key(0), 0), 3)
     agent = deep.JekyllHyde(TabularEnv(chain(6)), config=result.config)
-    agent._state = agent._algorithm.init(agent_key, agent.settings, space=agent.space)
+    agent.state = deep.ALGORITHMS["jekyll_hyde"].init(agent_key, agent.settings, agent.space)
     agent.learn(int(result.step[0, 1]))
     assert int(agent.state.episodes) == len(agent.episodes) == 8
-    pi, q = agent._algorithm.tables(agent.state.networks, jnp.arange(6))
-    assert np.asarray(pi) == pytest.approx(result.pi[0, 1], abs=1e-4)
-    assert np.asarray(q) == pytest.approx(result.q[0, 1], abs=1e-4)
+    states = np.arange(6)
+    assert agent.probabilities(states) == pytest.approx(result.pi[0, 1], abs=1e-4)
+    assert agent.q(states) == pytest.approx(result.q[0, 1], abs=1e-4)
 
 
 class Continuous(gym.Env[Any, Any]):

@@ -129,9 +129,8 @@ class Shell:
         lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
         (self.folder / "own.toml").write_text("\n".join(lines) + "\n")
         store, out = str(self.folder / "store"), str(self.folder / "out")
-        report = self.jh(
-            "sweep", str(self.folder / "own.toml"), "--store", store, "--out", out, "--workers", "1"
-        )
+        own = ("sweep", str(self.folder / "own.toml"), "--trust")
+        report = self.jh(*own, "--store", store, "--out", out, "--workers", "1")
         assert report["failed"] == 0
         return [point["mean"] for point in report["points"]]
 
@@ -164,7 +163,7 @@ def learn_with(agent: TabularAgent, mdp: Any = None) -> Numbers:
 def learn_on_a_cliff(**given: Any) -> Numbers:
     given |= {"hyde_clip": np.inf}
     agent = jh.TabularJekyllHyde("CliffWalking-v1", **given).learn(2000)
-    return [*agent.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
+    return [*agent.tables.q.ravel().tolist(), *agent.arrays()["q_hyde"].tolist()]
 
 
 TRAIN = ("--trajectories", "40", "--runs", "2")

@@ -164,8 +164,8 @@ def test_deep_sea_is_solved(settings: dict[str, Any], most: Callable[[int], int]
 def test_an_environment_without_a_time_limit_is_cut_and_solved() -> None:
     env, mdp = gymnasium.make("CliffWalking-v1"), jh.from_gymnasium("CliffWalking-v1", 0.99)
     agent = jh.TabularJekyllHyde(env, seed=2).learn(6000)
-    assert mdp.evaluate(agent.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
-    assert max(length for _, length, _ in agent.episodes.rows) <= 100 + 48
+    assert mdp.evaluate(agent.tables.pi).J == pytest.approx(mdp.J_star, rel=1e-6)
+    assert agent.episodes.lengths.max() <= 100 + 48
 
 
 def test_an_agent_goes_on_exactly_where_it_was_saved(tmp_path: Path) -> None:
@@ -278,4 +278,4 @@ def test_files_of_agents_without_the_newest_fields_are_read(tmp_path: Path) -> N
     arrays["position"] = arrays["position"][older].astype([(n, POSITION[n]) for n in older])
     np.savez(tmp_path / "older.npz", **arrays)
     again = jh.TabularJekyllHyde.load(tmp_path / "older.npz", gymnasium.make("FrozenLake-v1"))
-    assert (again.learn(200).pi == agent.learn(200).pi).all()
+    assert (again.learn(200).tables.pi == agent.learn(200).tables.pi).all()

@@ -415,7 +415,7 @@ def test_a_file_is_the_dataclass(tmp_path: Path) -> None:
         (
             "trajectories = 100",
             'agent = "sac"',
-            r"agent is 'sac'; it must be one of tabular_jekyll_hyde, tabular_on_policy, or file",
+            r"agent is 'sac'; it must be one of tabular_jekyll_hyde, .*tabular_psrl, or file",
         ),
         (
             "trajectories = 100",

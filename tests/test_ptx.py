@@ -14,6 +14,7 @@ from jekyllhyde.mdp.chain import chain
 from jekyllhyde.planning.compiled_updates import Mixture, Visits, advance
 from jekyllhyde.planning.updates import ByRows, Direct, Softmax, Tables
 from jekyllhyde.tabular.agents import TabularJekyllHyde, TabularOnPolicy
+from jekyllhyde.tabular.peer_agents import TabularPsrl, TabularUcbvi
 from mdps import GreedyStep
 
 pytestmark = pytest.mark.skipif(
@@ -46,6 +47,8 @@ def test_planning_compiles_to_ptx(rule: Any) -> None:
         TabularJekyllHyde(convention="published", parametrization="direct"),
         TabularOnPolicy(),
         TabularOnPolicy(lam=0.1),
+        TabularUcbvi(),
+        TabularPsrl(),
     ],
     ids=[
         "recommended",
@@ -54,6 +57,8 @@ def test_planning_compiles_to_ptx(rule: Any) -> None:
         "jekyll_hyde_direct",
         "on_policy",
         "on_policy_entropy",
+        "ucbvi",
+        "psrl",
     ],
 )
 def test_learning_compiles_to_ptx(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:

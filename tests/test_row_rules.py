@@ -161,6 +161,16 @@ def test_the_old_name_of_a_rule_is_read_and_stored() -> None:
     ]
     assert {config.actor_rule for config in configs} == {"raise_greedy_centred"}
     assert {describe(config)["actor_rule"] for config in configs} == {"modified_cross_entropy"}
+    experiment = jh.Experiment(
+        name="own",
+        method="deep",
+        problem={"name": "four_rooms"},
+        series=[{"label": "x", "actor_rule": "modified_cross_entropy", "config": "paper"}],
+        settings={"episodes": 10},
+    )
+    assert [cell.digest for cell in experiment.cells] == [
+        "bc94dbe8384b6fc6"
+    ]  # as before the rename
 
 
 @given(seed=seeds, eta=steps, concentration=st.floats(0.05, 2.0))

@@ -101,7 +101,7 @@ def test_engine_agrees_with_the_reference_transition_by_transition(agent: Tabula
         assert not failure
         assert state.steps == len(reference.transitions)
         assert np.array_equal(state.table("n"), reference.n)
-        if agent.settings.uses_replay and agent.settings.capacity is None:
+        if agent.settings.uses_replay and agent.settings.option("capacity") is None:
             assert_same_transitions(mdp, state, reference)
         acting = ~mdp.is_terminal
         for name in ("theta", "pi", "q", "q_hyde")[: 4 if isinstance(agent, J) else 3]:

@@ -15,7 +15,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete
 
 import jekyllhyde as jh
-from jekyllhyde.agent import check_agent
+from jekyllhyde.agent_promises import check_agent
 from jekyllhyde.errors import InputError
 from jekyllhyde.tabular.agents import TabularAgent, TabularJekyllHyde, TabularOnPolicy
 from jekyllhyde.tabular.learn import learn
@@ -86,9 +86,12 @@ BROKEN = {
     "different seeds": "two agents with different seeds are the same",
     "two calls": "learning in two calls",
     "loaded": "a loaded agent differs",
-    "progress": "progress counted",
+    "callbacks": "callbacks are not told",
     "returns": "learn does not return the agent",
     "batch": "predict on a batch",
+    "probabilities": "probabilities are not those of one action",
+    "asking": "asking an agent changes",
+    "failures": "learning on after the environment raised",
 }
 
 
@@ -97,16 +100,24 @@ def test_check_agent_notices_broken_promises(broken: str) -> None:
     calls = iter(range(100))
 
     class Faulty(TabularJekyllHyde):
-        def learn(self, total_timesteps: int, *, progress: Any = None) -> Any:
-            if broken == "progress":
-                progress = None
-            super().learn(total_timesteps, progress=progress)
+        def learn(self, total_timesteps: int, *, callback: Any = None, **more: Any) -> Any:
+            if broken == "callbacks":
+                callback = None
+            super().learn(total_timesteps, callback=callback)
             super().learn(int(broken == "two calls"))
             return None if broken == "returns" else self
 
-        def predict(self, observation: Any, deterministic: bool = True) -> Any:
-            action = super().predict(observation, deterministic)
+        def predict(self, observation: Any, *more: Any, **options: Any) -> Any:
+            action = super().predict(observation, *more, **options)
             return 3 - action if broken == "batch" and np.ndim(observation) else action
+
+        def probabilities(self, observation: Any) -> Any:
+            self.learner.state.tables.q[0] += broken == "asking"
+            return super().probabilities(observation) * (1 + (broken == "probabilities"))
+
+        def _enter(self, interrupts: Any) -> None:
+            self.is_inside |= broken == "failures" and self._failures > 0
+            super()._enter(interrupts)
 
         def save(self, path: Any) -> None:
             other = self if broken != "loaded" else J("FrozenLake-v1", seed=7).learn(100)
@@ -128,7 +139,7 @@ def test_spaces_may_start_anywhere_and_the_corridor_is_learned() -> None:
     assert (episodes.lengths > 0).all()
     assert episodes.lengths.sum() <= 3000
     assert {int(x) for x in episodes.hyde} == {0, 1}
-    np.testing.assert_allclose(agent.q[:4, 1], 0.99 ** np.arange(3, -1, -1), atol=1e-3)
+    np.testing.assert_allclose(agent.tables.q[:4, 1], 0.99 ** np.arange(3, -1, -1), atol=1e-3)
     assert agent.predict(5, deterministic=False) in (3, 4)
     assert agent.predict(np.arange(5, 9)).tolist() == [4] * 4
     assert set(agent.predict(np.full(50, 5), deterministic=False).tolist()) <= {3, 4}
@@ -146,9 +157,9 @@ def test_masked_actions_are_never_taken_nor_counted_on() -> None:
         agent = make(env).learn(500)
         assert all(action == 4 or state % 2 == 0 for state, action in env.taken)
         assert {action for state, action in env.taken if state == 6} == {3, 4}
-        assert agent.pi[[0, 2], 0].max() == 0.0
-        np.testing.assert_allclose(agent.pi.sum(axis=1), 1.0)
-        assert np.isfinite(agent.q).all()
+        assert agent.tables.pi[[0, 2], 0].max() == 0.0
+        np.testing.assert_allclose(agent.tables.pi.sum(axis=1), 1.0)
+        assert np.isfinite(agent.tables.q).all()
 
 
 def test_termination_ends_the_return_and_truncation_does_not() -> None:
@@ -173,7 +184,7 @@ def test_termination_ends_the_return_and_truncation_does_not() -> None:
 
     for terminate, value in ((True, 1.0), (False, 10.0)):
         agent = J(Payer(terminate), gamma=0.9, eta_c=0.5).learn(2000)
-        np.testing.assert_allclose(agent.q, value, rtol=1e-3)
+        np.testing.assert_allclose(agent.tables.q, value, rtol=1e-3)
 
 
 def test_step_by_step_and_on_the_model_are_the_same_algorithm() -> None:
@@ -191,8 +202,8 @@ def test_step_by_step_and_on_the_model_are_the_same_algorithm() -> None:
         on_model = learn(mdp, agent, trajectories=40, horizon=50)
         steps = int(on_model.steps[0, -1])
         agent.learn(steps)
-        np.testing.assert_array_equal(agent.pi[:4], on_model.pi[0][:4])
-        np.testing.assert_array_equal(agent.q[:4], on_model.q[0][:4])
+        np.testing.assert_array_equal(agent.tables.pi[:4], on_model.pi[0][:4])
+        np.testing.assert_array_equal(agent.tables.q[:4], on_model.q[0][:4])
 
 
 def corridor_model() -> tuple[np.ndarray, np.ndarray]:
@@ -229,8 +240,9 @@ def test_learning_goes_on_across_files_and_refuses_another_environment(tmp_path:
         match=r"has learned FrozenLake-v1 \(16 states, 4 actions\); it cannot go on in Taxi-v4",
     ):
         loaded.learn(10)
-    with pytest.raises(InputError, match="did not come back"):
-        J.load(path, gym.make("FrozenLake-v1", is_slippery=False)).learn(10)
+    with pytest.warns(UserWarning, match="a new episode begins"):
+        moved = J.load(path, gym.make("FrozenLake-v1", is_slippery=False)).learn(10)
+    assert moved.steps == 133
     with pytest.raises(InputError, match="has no environment"):
         J.load(path).learn(10)
     with pytest.raises(InputError, match="this class reads 'tabular_on_policy'"):
@@ -336,7 +348,7 @@ def test_an_observation_outside_the_space_never_reaches_the_loop(lie: Any, at_re
     agent = J(Liar())
     with pytest.raises(InputError, match=r"Liar returned the observation .* integers from 5 to 9"):
         agent.learn(10)
-    assert np.isfinite(agent.q).all()
+    assert np.isfinite(agent.tables.q).all()
 
 
 @pytest.mark.parametrize("reward", [np.nan, np.inf])
@@ -351,7 +363,9 @@ def test_a_reward_that_is_not_finite_is_refused(reward: float) -> None:
 
 
 def test_an_agent_of_version_0_1_is_read(tmp_path: Path) -> None:
-    """A file as version 0.1 wrote it: flat settings with the seed, a clock and 2-d tables."""
+    """A file as version 0.1 wrote it: flat settings with the seed, a clock and 2-d tables. What was
+    learned is there, and a new episode begins.
+    """
     agent = J("FrozenLake-v1", epsilon=0.5, seed=4).learn(60)
     agent.save(tmp_path / "new.npz")
     arrays = dict(np.load(tmp_path / "new.npz"))
@@ -369,8 +383,8 @@ def test_an_agent_of_version_0_1_is_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "old.npz", header=np.array(json.dumps(header)), **old)
     loaded = J.load(tmp_path / "old.npz", "FrozenLake-v1")
     assert loaded.settings == agent.settings
-    whole = J("FrozenLake-v1", epsilon=0.5, seed=4).learn(200)
-    assert np.array_equal(loaded.learn(140).q, whole.q)
+    assert np.array_equal(loaded.tables.q, agent.tables.q)
+    assert loaded.learn(140).steps == 200
 
 
 def test_a_mask_that_changes_is_refused() -> None:
@@ -435,5 +449,5 @@ def test_real_environments_are_learned_to_the_optimum_of_their_model(
         hyde_clip=np.inf,
     ).learn(steps)
     pi = mdp.uniform_policy()
-    pi[: len(agent.pi)] = np.eye(mdp.n_actions)[agent.pi.argmax(axis=1)]
+    pi[: len(agent.tables.pi)] = np.eye(mdp.n_actions)[agent.tables.pi.argmax(axis=1)]
     assert mdp.evaluate(pi).J == pytest.approx(mdp.J_star, abs=tolerance)

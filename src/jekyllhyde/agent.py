@@ -3,8 +3,11 @@
     agent = Agent(env, seed=0, ...)       env: an environment, its id, or None (settings alone)
     agent.learn(total_timesteps)          goes on where the last call stopped; returns the agent
     agent.predict(observation)            the action; an array of them for a batch of observations
+    agent.probabilities(observation)      of Jekyll's actions [A], or [N, A]
+    agent.q(observation)                  Jekyll's values of the actions, the same shapes
+    agent.hyde                            the same three questions to Hyde, where there is one
     agent.save(path); Agent.load(path, env=None)
-    agent.episodes                        returns, lengths and leaders of the episodes that ended
+    agent.episodes, agent.evaluations     what has been seen so far
     agent.settings                        one frozen object: all that was chosen
 
 `check_agent` holds an agent to it. Agents are found by name in `AGENTS`.
@@ -12,11 +15,10 @@
 
 import dataclasses
 import pkgutil
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,35 +28,107 @@ from jekyllhyde.errors import need, require
 from jekyllhyde.registry import Registry, class_name
 
 Progress = Callable[[int], None]  # called with the number of steps made since the last call
+LAST = 100  # episodes that running means are taken over
+
+
+class Record(NamedTuple):
+    """What a callback is told.
+
+    event : "episode" (one has ended), "evaluation", or "log" (every `log_every` steps).
+    step : environment steps so far.
+    values : numbers by name; see the page "What each logged number means".
+    """
+
+    event: str
+    step: int
+    values: dict[str, float]
+
+
+Callback = Callable[[Any, Record], object]  # of (agent, record); False stops the learning
+
+
+class EpisodeRow(NamedTuple):
+    """An episode that has ended: its undiscounted return, its steps, whether Hyde led, and the
+    number of all environment steps at its end.
+    """
+
+    total: float
+    length: int
+    hyde: int
+    step: int
 
 
 @dataclasses.dataclass
 class Episodes:
-    """The episodes that ended, in order: undiscounted returns, lengths, and whether Hyde led."""
+    """The episodes that ended, in order: undiscounted returns, lengths, whether Hyde led, and when
+    they ended.
+    """
 
-    rows: list[tuple[float, int, int]] = dataclasses.field(default_factory=list, repr=False)
+    rows: list[EpisodeRow] = dataclasses.field(default_factory=list, repr=False)
 
-    def add(self, total: float, length: int, hyde: int) -> None:
-        """Note an episode that has ended."""
-        self.rows.append((total, length, hyde))
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """From an array [n, 4], as `table` has it."""
+        return cls([EpisodeRow(float(r), int(n), int(h), int(t)) for r, n, h, t in table])
+
+    def add(self, total: float, length: int, hyde: int, step: int | None = None) -> None:
+        """Note an episode that has ended; by default the steps are those of all episodes."""
+        end = (self.rows[-1].step if self.rows else 0) + length if step is None else step
+        self.rows.append(EpisodeRow(total, length, hyde, end))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
+    def table(self) -> NDArray[np.float64]:
+        """Returns, lengths, leaders and ends [n, 4]."""
+        return np.array(self.rows, dtype=np.float64).reshape(-1, 4)
+
+    @property
     def returns(self) -> NDArray[np.float64]:
         """Undiscounted sums of rewards [n]."""
-        return np.array([total for total, _, _ in self.rows], dtype=np.float64)
+        return self.table[:, 0]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Numbers of steps [n]."""
-        return np.array([length for _, length, _ in self.rows], dtype=np.int64)
+        return self.table[:, 1].astype(np.int64)
 
     @property
     def hyde(self) -> NDArray[np.int64]:
         """1 where Hyde led, else 0 [n]."""
-        return np.array([hyde for _, _, hyde in self.rows], dtype=np.int64)
+        return self.table[:, 2].astype(np.int64)
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """Environment steps so far at the end of each episode [n]."""
+        return self.table[:, 3].astype(np.int64)
+
+    def recent(self) -> dict[str, float]:
+        """Of the last 100 episodes: the mean return of those that each personality led, and the
+        share of the steps that Hyde led; a number that there is not is left out.
+        """
+        rows = self.rows[-LAST:]
+        values: dict[str, float] = {}
+        for hyde, name in enumerate(("return_jekyll", "return_hyde")):
+            totals = [row.total for row in rows if row.hyde == hyde]
+            if totals:
+                values[name] = sum(totals) / len(totals)
+        if rows:
+            led = sum(row.length for row in rows if row.hyde)
+            values["hyde_share"] = led / sum(row.length for row in rows)
+        return values
+
+
+def evaluation_rows(stored: Any) -> list[dict[str, float]]:
+    """The rows of evaluations that a file holds, if they are rows of numbers by name."""
+    require(
+        isinstance(stored, list)
+        and all(isinstance(row, dict) for row in stored)
+        and all(isinstance(value, (int, float)) for row in stored for value in row.values()),
+        "its evaluations are no rows of numbers",
+    )
+    return list(stored)
 
 
 class Agent(ABC):
@@ -68,7 +142,7 @@ class Agent(ABC):
     episodes: Episodes
 
     @abstractmethod
-    def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
+    def learn(self, total_timesteps: int, *, callback: Callback | None = None) -> Self:
         """Learn from so many steps of the environment, going on where the last call stopped."""
 
     @abstractmethod
@@ -128,6 +202,15 @@ _RECORDS = (
         tabular=True,
         stored="on-policy",
     ),
+    *(
+        AgentRecord(name, f"jekyllhyde.tabular.peer_agents:{cls}", about, tabular=True, stored=name)
+        for name, cls, about in (
+            ("tabular_q_learning", "TabularQLearning", "Q-learning in tables"),
+            ("tabular_ucb_h", "TabularUcbH", "Q-learning with the Hoeffding bonus"),
+            ("tabular_ucbvi", "TabularUcbvi", "UCBVI, optimistic values in the learned model"),
+            ("tabular_psrl", "TabularPsrl", "PSRL, posterior sampling in tables"),
+        )
+    ),
     AgentRecord(
         "jekyll_hyde",
         "jekyllhyde.deep.agents:JekyllHyde",
@@ -166,117 +249,3 @@ def find_agent(name: str) -> AgentRecord:
     is_tabular = any(base.__module__.startswith("jekyllhyde.tabular") for base in cls.__mro__)
     about = (cls.__doc__ or "").split("\n")[0]
     return AgentRecord(class_name(cls), f"{cls.__module__}:{cls.__name__}", about, is_tabular)
-
-
-def check_agent(
-    agent_factory: Callable[[Any, int], Any],
-    env_factory: Callable[[], Any] | None = None,
-    steps: int = 300,
-    *,
-    exact_resume: bool = True,
-) -> None:
-    """Raise `AssertionError`, naming the broken promise, unless an agent keeps its contract.
-
-    agent_factory : (env, seed) -> agent, as `jekyllhyde.Agent` describes it.
-    env_factory : makes the environment; FrozenLake by default.
-    steps : how long each agent learns.
-    exact_resume : a loaded agent goes on in the middle of an episode as if it had never stopped.
-
-    The promises: the same seed gives the same agent, another seed another; learning in two calls
-    is learning in one; progress and episodes count the steps; settings are frozen; actions are the
-    environment's, one by one and in batches; a saved and loaded agent is the same, acts the same
-    and learns on, in a fresh environment too.
-    """
-    import gymnasium
-
-    def make() -> Any:
-        return gymnasium.make("FrozenLake-v1") if env_factory is None else env_factory()
-
-    def learned(seed: int, *calls: int) -> Any:
-        agent = agent_factory(make(), seed)
-        for count in calls:
-            _require(agent.learn(count) is agent, "learn does not return the agent")
-        return agent
-
-    whole, first = learned(0, steps), steps // 3
-    _require(_same(whole, learned(0, steps)), "two agents with the same seed differ")
-    _require(not _same(whole, learned(1, steps)), "two agents with different seeds are the same")
-    part = learned(0, first)
-    _check_counts(agent_factory(make(), 0), steps)
-    _check_settings(part)
-    _check_actions(part, make())
-    _require(
-        _same(whole, learned(0, first, steps - first)),
-        "learning in two calls differs from learning in one",
-    )
-    part = learned(0, first)
-    with tempfile.TemporaryDirectory() as folder:
-        part.save(Path(folder) / "agent")
-        loaded = type(part).load(Path(folder) / "agent", make())
-    _require(_same(part, loaded), "a loaded agent differs from the one that was saved")
-    _require(
-        all(part.predict(seen) == loaded.predict(seen) for seen in _observations(make())),
-        "a loaded agent acts differently from the one that was saved",
-    )
-    loaded.learn(steps - first)
-    if exact_resume:
-        _require(_same(whole, loaded), "saving, loading and learning on is not learning in one go")
-
-
-def _check_counts(agent: Any, steps: int) -> None:
-    counts: list[int] = []
-    agent.learn(steps, progress=counts.append)
-    _require(sum(counts) == steps, f"progress counted {sum(counts)} steps of {steps}")
-    ended = agent.episodes
-    lengths = int(ended.lengths.sum())
-    _require(lengths <= steps, f"the episodes have {lengths} steps, more than the {steps} made")
-    _require(len(ended.returns) == len(ended), "there is not one return for each episode")
-    _require(bool(np.isin(ended.hyde, (0, 1)).all()), "an episode has a leader beside 0 and 1")
-
-
-def _check_settings(agent: Any) -> None:
-    name = dataclasses.fields(agent.settings)[0].name
-    try:
-        setattr(agent.settings, name, getattr(agent.settings, name))
-    except AttributeError:
-        return
-    raise AssertionError("the settings can be changed after the agent was made")
-
-
-def _check_actions(agent: Any, env: Any) -> None:
-    observations = _observations(env)
-    actions = [agent.predict(observation) for observation in observations]
-    _require(
-        all(env.action_space.contains(np.int64(action)) for action in actions),
-        "predict gives an action that the environment does not have",
-    )
-    _require(
-        list(agent.predict(np.array(observations))) == actions,
-        "predict on a batch differs from predict one by one",
-    )
-    drawn = agent.predict(observations[0], deterministic=False)
-    _require(env.action_space.contains(np.int64(drawn)), "a drawn action is not the environment's")
-
-
-def _observations(env: Any) -> list[Any]:
-    observation, _ = env.reset(seed=0)
-    env.action_space.seed(0)
-    seen = [observation]
-    for _ in range(20):
-        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
-        if terminated or truncated:
-            break
-        seen.append(observation)
-    return seen
-
-
-def _same(one: Any, other: Any) -> bool:
-    a, b = one.arrays(), other.arrays()
-    return a.keys() == b.keys() and all(
-        np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f") for name in a
-    )
-
-
-def _require(holds: bool, broken: str) -> None:
-    if not holds:
-        raise AssertionError(broken)

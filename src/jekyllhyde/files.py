@@ -6,7 +6,9 @@ that names the path.
 """
 
 import contextlib
+import ctypes
 import errno
+import glob
 import io
 import json
 import os
@@ -165,6 +167,35 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
+def read_json(path: Path, most: int = 1 << 26) -> Any:
+    """The content of a JSON file of at most so many bytes; NaN and infinities are refused."""
+    with path.open("rb") as file:
+        text = file.read(most + 1)
+    if len(text) > most:
+        raise InputError(f"{path.name} has more than {most} bytes")
+
+    def refuse(word: str) -> Any:
+        raise InputError(f"{path.name} has the number {word}")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def write_toml(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    """A TOML file of tables of texts, numbers, and lists of them."""
+    lines = []
+    for title, table in tables.items():
+        lines += [f"[{title}]", *(f"{key} = {_toml(value)}" for key, value in table.items()), ""]
+    write_text(path, "\n".join(lines))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float):
+        return repr(float(value))  # infinity too, which JSON does not know
+    return json.dumps(value).replace("\x7f", "\\u007f")
+
+
 def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
     """Arrays by name, without pickle."""
     write_file(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
@@ -179,15 +210,57 @@ def write_parquet(path: Path, columns: Any) -> None:
 
 
 def write_folder(folder: Path, fill: Callable[[Path], object]) -> None:
-    """Let `fill` write into a new folder that then takes the place of `folder`."""
-    partial, old = (folder.with_name(f".{uuid.uuid4().hex}.{end}") for end in ("tmp", "old"))
+    """Let `fill` write into a new folder that then takes the place of `folder`.
+
+    The two are exchanged in one operation where the system has one: a kill at any moment leaves the
+    old or the new folder. What a killed process has left beside it is removed.
+    """
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     with refused(f"cannot write the folder {folder}"):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(folder)
         try:
-            partial.mkdir(parents=True)
+            partial.mkdir()
             fill(partial)
-            if folder.exists():
+            for file in partial.iterdir():
+                with file.open("rb") as content:
+                    os.fsync(content.fileno())
+            if not folder.exists():
+                partial.replace(folder)
+            elif not _exchange(partial, folder):
+                old = partial.with_suffix(".old")
                 folder.replace(old)
-            partial.replace(folder)
+                partial.replace(folder)
+                partial = old
+            sync_folder(folder.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-            shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    # Whether two folders could be exchanged in one operation: Linux's renameat2.
+    rename = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and not rename(
+        here, os.fsencode(one), here, os.fsencode(other), exchange
+    )
+
+
+def _remove_leftovers(folder: Path) -> None:
+    # What processes that have ended have left of this folder.
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.*.*.tmp"):
+        process = leftover.name.split(".")[-3]
+        if process.isdigit() and not _is_running(int(process)):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    if sys.platform == "win32":
+        return True  # it cannot be told without ending it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -12,13 +12,16 @@ from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
-from jekyllhyde.cli.train import Train
+from jekyllhyde.cli.train import Train, resumed
+from jekyllhyde.cli.watching import Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
+    "eval": Eval,
+    "watch": Watch,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,
@@ -29,20 +32,20 @@ COMMANDS: dict[str, Any] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of `jh`."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     if arguments == ["--version"]:
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(arguments).run() or 0
+        return parse(resumed(arguments)).run() or 0
     except InputError as error:
         say(f"jh: {error}", error=True)
     except MemoryError as error:
         say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
     except BrokenPipeError:  # nobody reads on
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
-    except KeyboardInterrupt:
-        say("jh: stopped", error=True)
+    except KeyboardInterrupt as stop:
+        say(f"jh: {stop or 'stopped'}", error=True)
         return 130
     return 2
 

@@ -6,20 +6,22 @@ configuration chooses stays its own choice. A name that several groups have is o
 them.
 """
 
+import ast
 import dataclasses
+import itertools
 import json
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import tyro
 
 from jekyllhyde.agent import AgentRecord
-from jekyllhyde.errors import InputError, need, plain
+from jekyllhyde.errors import InputError, need, plain, require
 from jekyllhyde.files import prepare_folder
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import class_name
@@ -49,6 +51,38 @@ def value_of(flag: str, arguments: Sequence[str]) -> str | None:
     """The value of a flag among the arguments, None where it is not given."""
     words = [word for argument in arguments for word in argument.split("=", 1)]
     return dict(zip(words, [*words[1:], ""], strict=True)).get(f"--{flag}")
+
+
+def values_of(flag: str, arguments: Sequence[str]) -> tuple[str, ...]:
+    """The words that follow a flag of several words, up to the next flag."""
+    if f"--{flag}" not in arguments:
+        return ()
+    words = arguments[arguments.index(f"--{flag}") + 1 :]
+    return tuple(itertools.takewhile(lambda word: not word.startswith("--"), words))
+
+
+def keywords_of(words: tuple[str, ...]) -> dict[str, Any]:
+    """size=8 as {"size": 8}; what is no Python literal is text."""
+    keywords: dict[str, Any] = {}
+    for word in words:
+        name, is_given, text = word.partition("=")
+        require(is_given and name.isidentifier(), f"env_kwargs is {word!r}; it must be name=value")
+        keywords[name] = text
+        with suppress(ValueError, SyntaxError):
+            keywords[name] = ast.literal_eval(text)
+    return keywords
+
+
+def without(arguments: Sequence[str], *flags: str) -> list[str]:
+    """The arguments without these flags and their values."""
+    kept: list[str] = []
+    is_left_out = False
+    for word in arguments:
+        if word.startswith("--"):
+            is_left_out = word.partition("=")[0].removeprefix("--") in flags
+        if not is_left_out:
+            kept.append(word)
+    return kept
 
 
 def first_argument(command: str, arguments: Sequence[str]) -> str | None:
@@ -196,25 +230,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value if isinstance(value, (str, int, float)) or value is None else str(value)
-
-
-@contextmanager
-def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, at a terminal only; what it yields is called with what was
-    done since the last call.
-    """
-    from rich import console, progress
-
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}", markup=False),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=console.Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    task = bar.add_task(title, total=total)
-    with bar:
-        yield lambda count: bar.advance(task, count)

@@ -15,10 +15,11 @@ import tyro
 
 import jekyllhyde as jh
 from jekyllhyde import references
-from jekyllhyde.cli.console import progress_bar, say, show_table
+from jekyllhyde.cli.console import say, show_table
 from jekyllhyde.cli.laboratory import Lab, compute, hint, with_runs
 from jekyllhyde.errors import check_choice, missing, need, require
 from jekyllhyde.files import prepare_folder
+from jekyllhyde.progress_bar import progress_bar
 
 
 @dataclass(frozen=True)

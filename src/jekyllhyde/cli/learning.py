@@ -1,64 +1,22 @@
-"""The three ways in which `jh train` learns; their keywords are flags."""
+"""The ways in which `jh train` learns on a known model; their keywords are flags."""
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from contextlib import closing
 
 import numpy as np
 from gymnasium.spaces import Discrete
 
 import jekyllhyde as jh
-from jekyllhyde import intervals
 from jekyllhyde.agent import AGENTS, AgentRecord
-from jekyllhyde.cli.console import progress_bar, settings_of
-from jekyllhyde.envs.tabular import TabularEnv
-from jekyllhyde.errors import InputError, check_count
-from jekyllhyde.mdp.finite import FiniteMDP, Floats
+from jekyllhyde.cli.console import keywords_of, settings_of
+from jekyllhyde.cli.environment_training import learn_step_by_step
+from jekyllhyde.cli.training_task import Outcome, Task, make_agent, row
 from jekyllhyde.mdp.gym_import import make_environment
-from jekyllhyde.options import options_of
 from jekyllhyde.tabular import train_files
 
-LAST = 100  # episodes whose mean return is shown
 CORE_RATE = 1000.0  # steps per second of J&H on one core, and on an H200 by number of runs
 GPU_RATES = {1: 4_100.0, 10: 37_000.0, 100: 192_000.0, 1000: 367_000.0}
-
-
-class Task(NamedTuple):
-    """What is learned: the problem with its options, and by whom, with hers; in which way, and a
-    sentence that is said when all is checked.
-
-    `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
-    and gives a bar for the work that follows.
-    """
-
-    domain: jh.Domain
-    record: AgentRecord
-    way: Callable[..., Any]
-    sentence: str
-    options: dict[str, Any]
-    settings: dict[str, Any]
-    seed: int
-
-    def mdp(self, seed: int) -> FiniteMDP:
-        return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
-
-    def begin(self, total: int) -> AbstractContextManager[Callable[[float], None]]:
-        print(self.sentence, end="")
-        return progress_bar(total, self.domain.name)
-
-
-class Outcome(NamedTuple):
-    """What came of it: rows of the table, what is said below it, and how it is written."""
-
-    runs: int
-    measured: list[dict[str, Any]]
-    work: str
-    settings: dict[str, Any]
-    write: Callable[[Path], list[str]]
-    failures: dict[int, str]
-    note: str = ""
 
 
 def choose_way(record: AgentRecord, domain: jh.Domain) -> Callable[..., Outcome]:
@@ -68,21 +26,14 @@ def choose_way(record: AgentRecord, domain: jh.Domain) -> Callable[..., Outcome]
     return learn_on_model if record.tabular else train_in_one_call
 
 
-def has_finite_spaces(domain: jh.Domain) -> bool:
+def has_finite_spaces(domain: jh.Domain, env_kwargs: tuple[str, ...] = ()) -> bool:
     """Whether observations and actions are Discrete."""
     if not domain.foreign:
         return True
-    with closing(make_environment(domain.name)) as env:
+    with closing(make_environment(domain.name, keywords_of(env_kwargs))) as env:
         return isinstance(env.observation_space, Discrete) and isinstance(
             env.action_space, Discrete
         )
-
-
-def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
-    """The agent with the options that were chosen; the discount of a model is the agent's too."""
-    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
-    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
-    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})
 
 
 def learn_on_model(
@@ -176,73 +127,6 @@ def train_in_one_call(
         failures={},
         note=device_sentence(result.device, runs),
     )
-
-
-def learn_step_by_step(
-    task: Task, steps: int = 100_000, runs: int = 10, mdp_seed: int = 0
-) -> Outcome:
-    """One agent per run, step by step on the environment.
-
-    steps : environment steps per run.
-    runs : independent runs.
-    mdp_seed : which random MDP.
-    """
-    domain, mdp = task.domain, None if task.domain.foreign else task.mdp(mdp_seed)
-    cut = domain.cut(**task.options)
-
-    def learner(run: int) -> Any:
-        env = make_environment(domain.name) if mdp is None else TabularEnv(mdp, cut)
-        # from (seed, run), so that runs of different seeds do not share it
-        sequence = np.random.SeedSequence((check_count(task.seed, "seed", 0), run))
-        return make_agent(task.record, env, int(sequence.generate_state(1)[0]), task.settings)
-
-    agent, episodes, J = learner(0), [], []
-    settings, model = settings_of(agent.settings), mdp
-    if mdp is None:
-        with suppress(InputError):  # without a model there is no exact value
-            model = domain(gamma=settings.get("gamma", 0.99))
-    with task.begin(runs * steps) as bar:
-        for run in range(runs):
-            agent = learner(run) if run else agent
-            agent.learn(steps, progress=bar)
-            episodes.append(agent.episodes)
-            J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
-    last = [np.mean(ended.returns[-LAST:]) if len(ended) else np.nan for ended in episodes]
-    measured = [row(f"undiscounted return, last {LAST} episodes", last)]
-    if model is not None:
-        measured += [
-            row("discounted J of the greedy policy", J),
-            row("discounted J of the optimum", model.J_star),
-        ]
-    return Outcome(
-        runs=runs,
-        measured=measured,
-        work=f"{runs * steps} steps",
-        settings=settings,
-        write=lambda folder: train_files.write_episodes(episodes, folder),
-        failures={},
-    )
-
-
-def _greedy(agent: Any, n_states: int) -> Floats:
-    # with a row for the terminal state that the imported model may have added
-    states, actions = agent.env.observation_space, agent.env.action_space
-    chosen = [int(agent.predict(int(states.start) + s) - actions.start) for s in range(states.n)]
-    return np.eye(int(actions.n))[chosen + [0] * (n_states - len(chosen))]
-
-
-def row(quantity: str, values: Any) -> dict[str, Any]:
-    """A line of the table: a number; the share of flags, with its exact interval; or the mean of
-    runs with its bootstrap interval, which one run alone has not.
-    """
-    samples = np.asarray(values)
-    is_flags = samples.dtype == bool
-    numbers: tuple[Any, ...] = (samples.mean(),) if samples.size else ()
-    if samples.size > 1:
-        numbers = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
-    mean, lo, hi = [*map(float, numbers), None, None, None][:3]
-    median = float(np.median(samples)) if samples.size and samples.ndim and not is_flags else None
-    return {"quantity": quantity, "mean": mean, "lo": lo, "hi": hi, "median": median}
 
 
 def device_sentence(used: str, runs: int) -> str:

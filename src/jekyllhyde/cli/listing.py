@@ -19,7 +19,7 @@ REGISTRIES = {
     "parametrizations": "jekyllhyde.planning.updates:PARAMETRIZATIONS",
     "tabular actor rules": "jekyllhyde.tabular.jekyll:ACTORS",
     "tabular critics": "jekyllhyde.tabular.jekyll:CRITICS",
-    "tabular explorers": "jekyllhyde.tabular.hyde:EXPLORERS",
+    "tabular explorers": "jekyllhyde.tabular.settings:EXPLORERS",
     "tabular bonuses": "jekyllhyde.tabular.hyde:BONUSES",
     "deep actor rules": "jekyllhyde.deep.actor_rules:ACTOR_RULES",
     "deep bonuses": "jekyllhyde.deep.bonus:BONUSES",

@@ -11,7 +11,6 @@ from jekyllhyde.cli.console import (
     first_argument,
     given,
     prepare_out,
-    progress_bar,
     say,
     show_json,
     show_table,
@@ -20,6 +19,7 @@ from jekyllhyde.cli.console import (
 from jekyllhyde.errors import require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of
+from jekyllhyde.progress_bar import progress_bar
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,10 @@ those of the problem, of the agent, and of the way in which it learns (`learning
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import tyro
 
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
 from jekyllhyde.cli.console import (
@@ -20,9 +23,11 @@ from jekyllhyde.cli.console import (
     show_json,
     show_table,
     value_of,
+    values_of,
     with_flags,
+    without,
 )
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import shell_name
@@ -51,6 +56,8 @@ class Train(ProblemCommand):
 
     seed: int = 0
     """Seed of the runs: run i draws from the stream (seed, i)."""
+    resume: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: none)")] = None
+    """A folder of --out, where learning goes on; its command is known: jh train --resume FOLDER."""
 
     task: ClassVar[Any]  # a Task, whose options and settings are still to come
     groups: ClassVar[tuple[Options, Options, Options]]  # of the way, the problem and the agent
@@ -60,10 +67,13 @@ class Train(ProblemCommand):
         problem = first_argument("train", arguments)
         if problem is None:
             return with_flags(cls, {"agent": {"agent": AGENT}})
-        from jekyllhyde.cli.learning import Task, choose_way, has_finite_spaces
+        from jekyllhyde.cli.learning import choose_way, has_finite_spaces
+        from jekyllhyde.cli.training_task import Task
 
         name, domain = value_of("agent", arguments), find_problem(problem)
-        record, sentence = choose_agent(name, problem, name is None and has_finite_spaces(domain))
+        keywords = values_of("env-kwargs", arguments)
+        is_finite = name is None and has_finite_spaces(domain, keywords)
+        record, sentence = choose_agent(name, problem, is_finite)
         preset = {name: text for name in PRESETS if (text := value_of(name, arguments))}
         options, settings = domain.options, agent_options(record, preset)
         # a random domain's seed is mdp_seed here, and the discount is the model's where it is known
@@ -75,21 +85,35 @@ class Train(ProblemCommand):
         agent = shell_name(record.name)
         own = {"agent": AGENT._replace(default=agent), **settings}
         made = with_flags(cls, {"work": work, problem: options, agent: own})
-        made.task = Task(domain, record, way, sentence, options={}, settings={}, seed=0)
+        command = tuple(without(arguments, "out", "resume", "json"))
+        task = Task(domain, record, way, sentence, options={}, settings={}, seed=0)
+        made.task = task._replace(arguments=command)
         made.groups = (work, options, settings)
         return made
 
     def run(self) -> None:
-        prepare_out(self.out)
+        way_name = self.task.way.__name__
+        require(
+            self.resume is None or way_name == "learn_step_by_step",
+            "resume is given, but only learning step by step in an environment is resumed",
+        )
+        out = self.resume or self.out
+        prepare_out(out)
         work, options, settings = (given(self, group) for group in self.groups)
         for name, value in work.items():
             if isinstance(value, int):
                 check_count(value, name, 0 if name == "mdp_seed" else 1)
-        task = self.task._replace(options=options, settings=settings, seed=self.seed)
+        task = self.task._replace(
+            options=options,
+            settings=settings,
+            seed=self.seed,
+            out=out,
+            resume=self.resume is not None,
+        )
         start = time.perf_counter()
         outcome = task.way(task._replace(sentence="") if self.json else task, **work)
         seconds = time.perf_counter() - start
-        files = [] if self.out is None else outcome.write(self.out)
+        files = [] if out is None else outcome.write(out)
         agent = shell_name(task.record.name)
         if self.json:
             about = {"problem": self.problem, "agent": agent, "seed": self.seed, "files": files}
@@ -114,3 +138,16 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
         return find_agent(name), ""
     name, reason = DEFAULTS[is_finite]
     return find_agent(name), f"{name} on {problem}: {reason}\n"
+
+
+def resumed(arguments: list[str]) -> list[str]:
+    """The arguments with those of the folder of --resume, where no problem is given: what is given
+    beside it comes last, and counts.
+    """
+    folder = value_of("resume", arguments)
+    is_alone = arguments[:1] == ["train"] and arguments[1:2] and arguments[1].startswith("-")
+    if folder is None or not is_alone:
+        return arguments
+    from jekyllhyde.cli.training_folder import read_config
+
+    return ["train", *read_config(Path(folder))["run"]["arguments"], *arguments[1:]]

@@ -23,7 +23,8 @@ from jekyllhyde.deep.training import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from jekyllhyde.deep.agents import DeepAgent, DiscreteSAC, DoubleDQN, JekyllHyde, from_result
+    from jekyllhyde.deep.agents import DiscreteSAC, DoubleDQN, JekyllHyde, from_result
+    from jekyllhyde.deep.deep_agent import DeepAgent
 
 __all__ = [
     "ALGORITHMS",

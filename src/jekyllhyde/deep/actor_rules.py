@@ -77,8 +77,10 @@ def published(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
 def normalized_advantage(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:
     """The expected update with advantages scaled to at most 1."""
     advantage = _advantage(logits, q)
-    largest = jnp.max(jnp.abs(advantage), -1, keepdims=True)
-    return -jnp.sum(jax.nn.softmax(logits) * advantage / jnp.maximum(largest, 1e-8), -1)
+    pi = jax.nn.softmax(logits)
+    # an action that cannot be taken has pi = 0 and an advantage that says nothing
+    largest = jnp.max(jnp.where(pi > 0.0, jnp.abs(advantage), 0.0), -1, keepdims=True)
+    return -jnp.sum(pi * advantage / jnp.maximum(largest, 1e-8), -1)
 
 
 def natural_gradient(logits: jax.Array, q: jax.Array, temperature: Any) -> jax.Array:

@@ -27,7 +27,6 @@ from jekyllhyde.deep.networks import (
     Samples,
     Space,
     blend,
-    make_network,
     mean,
     static,
 )
@@ -76,12 +75,12 @@ class RND(Bonus):
     normalize: bool = static(False)  # divided by its running mean
 
     def init(self, key: jax.Array, space: Space) -> RNDState:
-        predictor_sizes = (space.width, WIDTH, WIDTH, WIDTH)
+        predictor_sizes = (WIDTH, WIDTH, WIDTH)
         sizes = (predictor_sizes if self.deep_target else predictor_sizes[:-1], predictor_sizes)
 
         def pair(k: jax.Array) -> list[Network]:
             return [
-                make_network(one, layers, space.n_embedded)
+                space.perceptron(one, layers)
                 for one, layers in zip(jax.random.split(k), sizes, strict=True)
             ]
 

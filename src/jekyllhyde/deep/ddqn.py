@@ -22,7 +22,15 @@ from jekyllhyde.deep.learning import (
     decreasing,
     update_from_replay,
 )
-from jekyllhyde.deep.networks import Samples, Space, Transition, encode, noisy_greedy, static
+from jekyllhyde.deep.networks import (
+    Samples,
+    Space,
+    Transition,
+    among,
+    encode,
+    noisy_greedy,
+    static,
+)
 
 
 class Config(Settings):
@@ -56,24 +64,28 @@ CONFIGS = {
 
 
 class Networks(eqx.Module):
-    """Everything that is learned, and the fixed table that turns indices into vectors (None where
-    networks have their own). `tables` has the greedy policy pi [S, A] and q [S, A] in all
-    `observations`.
+    """Everything that is learned, and what encodes observations (None where nothing does). `tables`
+    has the greedy policy pi [S, A] and q [S, A] in all `observations`, whose actions may be
+    restricted.
     """
 
-    features: jax.Array | None
+    features: Any
     q: Critic
     bonus: Any  # the bonus's state, where there is one
 
-    def tables(self, observations: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def tables(
+        self, observations: Any, allowed: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
         q = self.q.online.network(encode(self.features, observations))
-        return jax.nn.one_hot(jnp.argmax(q, -1), q.shape[-1]), q
+        return jax.nn.one_hot(jnp.argmax(among(allowed, q), -1), q.shape[-1]), q
 
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
-    space, features = space.embed(features_key, config.trained_embedding)
+    space, features = space.embed(
+        features_key, config.trained_embedding, config.normalize_observations
+    )
     return State(
         key=key,
         networks=Networks(
@@ -81,14 +93,17 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
             bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
         ),
-        everyone=Replay.empty(config.capacity, space.example()),
+        everyone=Replay.empty(config.capacity, space.transition()),
     )
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
+def act(
+    state: State, config: Config, observation: Any, allowed: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
-    return state.draw_action(noisy_greedy(q, decreasing(config, state.episodes)))
+    epsilon = decreasing(config, state.episodes)
+    return state.draw_action(noisy_greedy(q, epsilon, allowed), allowed)
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:

@@ -36,15 +36,18 @@ from jekyllhyde.deep.learning import (
     Replay,
     Settings,
     State,
+    counted,
     decreasing,
     learn_critics,
     smallest,
 )
 from jekyllhyde.deep.networks import (
     Learner,
+    Network,
     Samples,
     Space,
     Transition,
+    among,
     encode,
     mean,
     noisy_greedy,
@@ -63,8 +66,10 @@ class Explorer(eqx.Module):
         """Its state before the first step."""
 
     @abstractmethod
-    def logits(self, state: Any, config: "Config", x: jax.Array) -> jax.Array:
-        """The logits [A] with which it acts in x."""
+    def logits(self, state: Any, config: "Config", x: Any, allowed: jax.Array | None) -> jax.Array:
+        """The logits [A] with which it acts in x, where the actions `allowed` [A] can be taken, or
+        all (None); what it says of the others does not count.
+        """
 
     @abstractmethod
     def learn(self, state: Any, config: "Config", samples: Samples) -> Any:
@@ -88,8 +93,10 @@ class Hyde(Explorer):
             bonus=config.bonus.init(keys[1], space),
         )
 
-    def logits(self, state: HydeState, config: "Config", x: jax.Array) -> jax.Array:
-        return noisy_greedy(state.q.online.network(x), config.hyde_noise)
+    def logits(
+        self, state: HydeState, config: "Config", x: Any, allowed: jax.Array | None
+    ) -> jax.Array:
+        return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
 
     def learn(self, state: HydeState, config: "Config", samples: Samples) -> HydeState:
         reward, bonus = config.bonus.of(state.bonus, samples)  # 15
@@ -170,7 +177,10 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
-    space, features = space.embed(features_key, config.trained_embedding)
+    space, features = space.embed(
+        features_key, config.trained_embedding, config.normalize_observations
+    )
+    example = space.transition()
     return State(
         key=key,
         networks=Networks(
@@ -179,32 +189,35 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
             explorer=config.explorer.init((keys[0], keys[1]), config, space),
         ),
-        everyone=Replay.empty(config.batch if config.fifo else config.capacity, space.example()),
-        hyde=Replay.empty(config.capacity, space.example()),
+        everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
+        hyde=Replay.empty(config.capacity, example),
     )
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
+def act(
+    state: State, config: Config, observation: Any, allowed: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
     """An action of the personality in control, uniform during the warm-up, and the next random
     key: line 7.
     """
     x = encode(state.networks.features, observation)
     logits = jnp.where(
         state.hyde_acts,
-        config.explorer.logits(state.networks.explorer, config, x),
+        config.explorer.logits(state.networks.explorer, config, x, allowed),
         state.networks.actor.network(x),
     )
-    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition, learn from one batch, and draw the next personality where the episode
     `ended`.
     """
+    state = state.observed(transition)
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
-    t = state.t + 1
+    t = counted(state.t)
     # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
@@ -219,7 +232,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         hyde=hyde,
         key=key,
         t=t,
-        episodes=state.episodes + ended,
+        episodes=counted(state.episodes, ended),
         # 10
         hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
     )
@@ -243,16 +256,21 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
-    pi = jax.nn.softmax(networks.actor.network(samples.x_next))
+    logits = among(samples.allowed_next, networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
-    return samples.reward + config.gamma * samples.discount * jnp.sum(pi * q, -1)
+    v = jnp.sum(jax.nn.softmax(logits) * q, -1)
+    return samples.reward + config.gamma * samples.discount * v
 
 
 def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names."""
     chosen = config.actor_rule
     rule = ACTOR_RULES[chosen] if isinstance(chosen, str) else chosen
-    gradient = jax.grad(
-        lambda network: mean(rule(network(samples.x), q, config.temperature), samples.weight)
-    )(actor.network)
+    q = among(samples.allowed, q)
+
+    def loss(network: Network) -> jax.Array:
+        logits = among(samples.allowed, network(samples.x))
+        return mean(rule(logits, q, config.temperature), samples.weight)
+
+    gradient = jax.grad(loss)(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)

@@ -6,7 +6,7 @@ the steps of action values.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -15,11 +15,13 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RND, Bonus
+from jekyllhyde.deep.encoders import Normalizer
 from jekyllhyde.deep.networks import (
     Learner,
     Network,
     Samples,
     Transition,
+    among,
     blend,
     encode,
     mean,
@@ -29,28 +31,43 @@ from jekyllhyde.deep.networks import (
 
 _zero = partial(jnp.zeros, (), jnp.int32)
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
+MOST = 2**31 - 1  # what counters stop at, instead of beginning anew below 0
 
 
 class Settings(eqx.Module):
-    """Numbers may differ between runs of one compiled call; what is static is compiled in."""
+    """Numbers may differ between runs of one compiled call; what is static is compiled in. Printed,
+    they show every value, defaults too.
+    """
 
-    gamma: float = 0.9  # discount
+    gamma: float = 0.99  # discount
     eta_c: float = 1e-3  # critic step
     tau: float = 0.01  # rate of the critics' target networks; 1 is no target network
     clip: float = 5.0  # largest norm of a gradient
     adam_eps: float = 1e-4  # Adam's epsilon
     bonus: Bonus = RND()  # what counts as new: rnd, or "file.py:Mine"
     trained_embedding: bool = static(False)  # each network embeds states itself
+    # numbers in observations are scaled by their running mean and variance
+    normalize_observations: bool = static(True)
     batch: int = static(256)  # transitions per update
     capacity: int = static(40_000)  # transitions that are kept
     hidden: tuple[int, ...] = static((64, 64))  # widths of the hidden layers
+
+    def __repr__(self) -> str:
+        return _written_out(self)
+
+
+def _written_out(record: Any) -> str:
+    if not isinstance(record, eqx.Module):
+        return repr(record)
+    values = [f"{f.name}={_written_out(getattr(record, f.name))}" for f in fields(record)]
+    return f"{type(record).__name__}({', '.join(values)})"
 
 
 class Replay(eqx.Module):
     """A ring of the last `capacity` transitions: `data` [capacity, ...], where the next one goes,
     and how many there are.
 
-    `empty` makes one for observations like the one given. `add` stores a transition in place of the
+    `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
     for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
     draw. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is
@@ -62,13 +79,9 @@ class Replay(eqx.Module):
     size: jax.Array
 
     @classmethod
-    def empty(cls, capacity: int, observation: jax.Array) -> Self:
-        zero, count = jnp.zeros(()), jnp.zeros((), jnp.int32)
-        data = jax.tree.map(
-            lambda x: jnp.zeros((capacity, *x.shape), x.dtype),
-            Transition(observation, count, zero, observation, zero),
-        )
-        return cls(data, count, count)
+    def empty(cls, capacity: int, example: Transition) -> Self:
+        data = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example)
+        return cls(data, _zero(), _zero())
 
     def add(self, transition: Transition, keep: jax.Array | bool = True) -> Self:
         def write(ring: jax.Array, value: jax.Array) -> jax.Array:
@@ -94,8 +107,11 @@ class Replay(eqx.Module):
 
 
 class State(eqx.Module):
-    """All of an agent: resuming from it is exact. `draw_action` has an action drawn with the
-    probabilities that `logits` [A] stand for, and the next key.
+    """All of an agent: resuming from it is exact. Counters stop at the largest number they hold.
+
+    `draw_action` has an action drawn with the probabilities that `logits` [A] stand for, among
+    those that are `allowed`, and the next key. `observed` is the state before a step is learned
+    from: where observations are normalized, mean and variance have moved on.
     """
 
     key: jax.Array
@@ -106,9 +122,24 @@ class State(eqx.Module):
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
 
-    def draw_action(self, logits: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def draw_action(
+        self, logits: jax.Array, allowed: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
         key, draw_key = jax.random.split(self.key)
+        logits = logits if allowed is None else jnp.where(allowed, logits, -jnp.inf)
         return jax.random.categorical(draw_key, logits).astype(jnp.int32), key
+
+    def observed(self, transition: Transition) -> Self:
+        features = self.networks.features
+        if not isinstance(features, Normalizer):
+            return self
+        moved = features.observe(transition.observation)
+        return replace(self, networks=replace(self.networks, features=moved))
+
+
+def counted(count: jax.Array, more: Any = 1) -> jax.Array:
+    """A counter after `more`, 0 or 1."""
+    return jnp.where(count < MOST, count + more, count)
 
 
 def update_from_replay(
@@ -120,12 +151,17 @@ def update_from_replay(
     is_ready: Callable[[State], jax.Array],
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
+    state = state.observed(transition)
     key, batch_key = jax.random.split(state.key)
     everyone = state.everyone.add(transition)
     batch = everyone.sample(jax.random.uniform(batch_key, (config.batch,)))
     learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     after = replace(
-        state, everyone=everyone, key=key, t=state.t + 1, episodes=state.episodes + ended
+        state,
+        everyone=everyone,
+        key=key,
+        t=counted(state.t),
+        episodes=counted(state.episodes, ended),
     )
     return replace(
         after,
@@ -164,7 +200,7 @@ class Critic(eqx.Module):
         tau: Any,
         config: Settings,
     ) -> Self:
-        greedy = jnp.argmax(self.online.network(samples.x_next), -1)
+        greedy = jnp.argmax(among(samples.allowed_next, self.online.network(samples.x_next)), -1)
         goal = reward + discount * pick(self.target(samples.x_next), greedy)
         online, _ = regress(self.online, samples, goal, eta, config)
         return type(self)(online, blend(self.target, online.network, tau))
@@ -195,17 +231,19 @@ def learn_critics(
 
 
 class ActorCritic(eqx.Module):
-    """The networks of an actor and its critics, and the fixed table that turns indices into vectors
-    (None where networks have their own). `tables` has the policy pi [S, A], whose greedy action is
-    what is evaluated, and the smallest critic q [S, A] in all `observations`.
+    """The networks of an actor and its critics, and what encodes observations for all of them (None
+    where nothing does). `tables` has the policy pi [S, A], whose greedy action is evaluated, and
+    the smallest critic q [S, A] in all `observations`, whose actions may be restricted.
     """
 
-    features: jax.Array | None
+    features: Any
     actor: Learner
     critics: tuple[Critic, ...]
 
-    def tables(self, observations: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def tables(
+        self, observations: Any, allowed: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
         x = encode(self.features, observations)
-        return jax.nn.softmax(self.actor.network(x)), smallest(
+        return jax.nn.softmax(among(allowed, self.actor.network(x))), smallest(
             [critic.online.network(x) for critic in self.critics]
         )

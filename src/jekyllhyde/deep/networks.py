@@ -1,10 +1,13 @@
 """Multilayer perceptrons, the Adam step that trains them with a rate that may be traced, and the
 transitions that they are given.
 
-Observations are either vectors or state indices. An index becomes a vector in one of two ways:
-through one random table, fixed and the same for all networks (the paper: "a random 20-dimensional
-embedding for each distinct position"), or through a table that belongs to a network and is trained
-with it (`published`).
+Observations are vectors, vectors with images (`encoders.Seen`), or state indices. An index becomes
+a vector in one of two ways: through one random table, fixed and the same for all networks (the
+paper: "a random 20-dimensional embedding for each distinct position"), or through a table that
+belongs to a network and is trained with it (`published`).
+
+Where an environment says which actions are `allowed`, the others have the logit and the value
+`FORBIDDEN`: they are neither taken nor counted on.
 """
 
 import math
@@ -17,7 +20,11 @@ import jax
 import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 
+from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width
+from jekyllhyde.envs.space_parts import Part
+
 EMBEDDING = 20
+FORBIDDEN = -1e9
 
 
 def static(default: Any) -> Any:
@@ -27,15 +34,18 @@ def static(default: Any) -> Any:
 
 class Network(eqx.Module):
     """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer; `embedding` [S, D]
-    where it has its own. Called with vectors [..., in], or with indices [...] where it embeds them.
+    where it has its own, `convolutions` where there are images. Called with vectors [..., in],
+    or with indices [...] where it embeds them.
     """
 
     embedding: jax.Array | None
     weights: tuple[jax.Array, ...]
     biases: tuple[jax.Array, ...]
+    convolutions: Convolutions | None = None
 
-    def __call__(self, x: jax.Array) -> jax.Array:
+    def __call__(self, x: Any) -> jax.Array:
         x = x if self.embedding is None else self.embedding[x]
+        x = x if self.convolutions is None else self.convolutions(x)
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
         for w, b in hidden:
             x = jax.nn.relu(x @ w + b)
@@ -70,8 +80,14 @@ class Space(eqx.Module):
     None; states and actions are counted from `first_state` and `first_action`. Where networks train
     their own embeddings, `n_embedded` is the number of indices. Networks have an output per action.
 
-    `embed` has the space, told whether networks train embeddings of their own, and the random table
-    [S, 20] that they share otherwise; None where observations are vectors.
+    parts : of observations that are not one array; `shape` is then that of the vector they become.
+    factors : of actions that are a product, how many along each axis, and the first of each.
+    masked : whether the environment says which actions are allowed.
+
+    `network` has a network with these hidden layers and an output per action, `perceptron` one with
+    the outputs that are asked for. `embed` has the space, told whether networks train embeddings of
+    their own, and what encodes observations for all of them: the random table [S, 20] that they
+    share, or what normalizes vectors. `restored` reads what was written as JSON.
     """
 
     n_states: int | None = eqx.field(static=True)
@@ -80,39 +96,100 @@ class Space(eqx.Module):
     first_state: int = static(0)
     first_action: int = static(0)
     n_embedded: int | None = static(None)
+    parts: tuple[Part, ...] = static(())
+    factors: tuple[tuple[int, int], ...] = static(())
+    masked: bool = static(False)
+
+    @classmethod
+    def restored(cls, stored: dict[str, Any]) -> Self:
+        parts = tuple(Part(*_tuples(part)) for part in stored.get("parts", ()))
+        return cls(**{**{name: _tuples(value) for name, value in stored.items()}, "parts": parts})
+
+    @property
+    def images(self) -> tuple[tuple[int, int, int], ...]:  # their heights, widths and channels
+        return tuple(part.image for part in self.parts if part.kind == "image")
+
+    @property
+    def n_numbers(self) -> int:  # of a vector, those that are no codes
+        if not self.parts:
+            return math.prod(self.shape) if self.n_states is None else 0
+        return sum(part.width for part in self.parts if part.kind == "numbers")
 
     @property
     def width(self) -> int:  # of the vectors that reach a network's first layer
-        return math.prod(self.shape) if self.n_states is None else EMBEDDING
+        vector = math.prod(self.shape) if self.n_states is None else EMBEDDING
+        return vector + convolved_width(self.images)
 
-    def example(self) -> jax.Array:  # an observation of zeros
-        return jnp.zeros(self.width) if self.n_states is None else jnp.zeros((), jnp.int32)
+    def example(self) -> Any:  # an observation of zeros
+        if self.n_states is not None:
+            return jnp.zeros((), jnp.int32)
+        vector = jnp.zeros(math.prod(self.shape))
+        images = tuple(jnp.zeros(image, jnp.uint8) for image in self.images)
+        return Seen(vector, images) if images else vector
+
+    def transition(self) -> "Transition":  # one of zeros
+        zero, allowed = jnp.zeros(()), jnp.ones(self.n_actions, bool) if self.masked else None
+        return Transition(
+            self.example(),
+            jnp.zeros((), jnp.int32),
+            zero,
+            self.example(),
+            zero,
+            allowed=allowed,
+            allowed_next=allowed,
+        )
 
     def network(self, key: jax.Array, hidden: tuple[int, ...], xavier: bool = True) -> Network:
-        return make_network(key, (self.width, *hidden, self.n_actions), self.n_embedded, xavier)
+        return self.perceptron(key, (*hidden, self.n_actions), xavier)
 
-    def embed(self, key: jax.Array, is_trained: bool) -> tuple[Self, jax.Array | None]:
+    def perceptron(self, key: jax.Array, sizes: tuple[int, ...], xavier: bool = True) -> Network:
+        network = make_network(key, (self.width, *sizes), self.n_embedded, xavier)
+        if not self.images:
+            return network
+        return replace(
+            network, convolutions=Convolutions.of(jax.random.fold_in(key, 1), self.images)
+        )
+
+    def embed(self, key: jax.Array, is_trained: bool, is_normalized: bool) -> tuple[Self, Any]:
         if is_trained or self.n_states is None:
-            return replace(self, n_embedded=self.n_states), None
+            is_needed = is_normalized and self.n_numbers > 0
+            normalizer = Normalizer.of(self.n_numbers) if is_needed else None
+            return replace(self, n_embedded=self.n_states), normalizer
         return self, jax.random.normal(key, (self.n_states, EMBEDDING))
 
 
-def encode(features: jax.Array | None, observation: jax.Array) -> jax.Array:
-    """What the networks are given: rows of the shared table, or the observation itself."""
-    return observation if features is None else features[observation]
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, (list, tuple)) else value
+
+
+def encode(features: Any, observation: Any) -> Any:
+    """What the networks are given: rows of the shared table, normalized vectors, or the observation
+    itself.
+    """
+    if features is None:
+        return observation
+    return features(observation) if isinstance(features, Normalizer) else features[observation]
+
+
+def among(allowed: jax.Array | None, values: jax.Array) -> jax.Array:
+    """Logits or values [..., A], `FORBIDDEN` where the action is not among those `allowed`."""
+    return values if allowed is None else jnp.where(allowed, values, FORBIDDEN)
 
 
 class Transition(eqx.Module):
     """One transition, or a batch of them along the first axis. `discount` is 0 where the model
     terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
-    apart in one place, where the transition is made.
+    apart in one place, where the transition is made. `allowed` and `allowed_next` [A] are the
+    actions that may be taken in s and in s'; None where all may.
     """
 
-    observation: jax.Array
+    observation: Any
     action: jax.Array
     reward: jax.Array
-    following: jax.Array
+    following: Any
     discount: jax.Array
+    allowed: Any = eqx.field(default=None, kw_only=True)
+    allowed_next: Any = eqx.field(default=None, kw_only=True)
 
 
 class Samples(Transition):
@@ -121,12 +198,12 @@ class Samples(Transition):
     the observations of a batch by the table `features`, which all networks share.
     """
 
-    x: jax.Array
-    x_next: jax.Array
+    x: Any
+    x_next: Any
     weight: jax.Array
 
     @classmethod
-    def of(cls, features: jax.Array | None, batch: Transition, weight: jax.Array) -> Self:
+    def of(cls, features: Any, batch: Transition, weight: jax.Array) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
         return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
 
@@ -167,9 +244,11 @@ def pick(table: jax.Array, action: jax.Array) -> jax.Array:
     return jnp.take_along_axis(table, action[:, None], axis=1)[:, 0]
 
 
-def noisy_greedy(q: jax.Array, noise: Any) -> jax.Array:
+def noisy_greedy(q: jax.Array, noise: Any, allowed: jax.Array | None = None) -> jax.Array:
     """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the
-    share `noise`.
+    share `noise`, among the actions that are `allowed`.
     """
     n_actions = q.shape[-1]
-    return jnp.log(noise / n_actions + (1.0 - noise) * jax.nn.one_hot(jnp.argmax(q, -1), n_actions))
+    greedy = jax.nn.one_hot(jnp.argmax(among(allowed, q), -1), n_actions)
+    uniform = noise / n_actions if allowed is None else noise * allowed / jnp.sum(allowed)
+    return jnp.log(uniform + (1.0 - noise) * greedy)

@@ -33,6 +33,7 @@ from jekyllhyde.deep.networks import (
     Samples,
     Space,
     Transition,
+    among,
     encode,
     mean,
     static,
@@ -74,7 +75,9 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
-    space, features = space.embed(features_key, config.trained_embedding)
+    space, features = space.embed(
+        features_key, config.trained_embedding, config.normalize_observations
+    )
     return State(
         key=key,
         networks=Networks(
@@ -87,14 +90,16 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
                 Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
             ),
         ),
-        everyone=Replay.empty(config.capacity, space.example()),
+        everyone=Replay.empty(config.capacity, space.transition()),
     )
 
 
-def act(state: State, config: Config, observation: jax.Array) -> tuple[jax.Array, jax.Array]:
+def act(
+    state: State, config: Config, observation: Any, allowed: jax.Array | None = None
+) -> tuple[jax.Array, jax.Array]:
     """An action of the policy; uniform during the warm-up."""
     logits = state.networks.actor.network(encode(state.networks.features, observation))
-    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits))
+    return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
@@ -115,19 +120,21 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     alpha = jnp.exp(networks.log_alpha.network)
 
     def loss(network: Network) -> tuple[jax.Array, jax.Array]:
-        log_pi = jax.nn.log_softmax(network(samples.x))
+        log_pi = jax.nn.log_softmax(among(samples.allowed, network(samples.x)))
         pi = jnp.exp(log_pi)
         objective = mean(jnp.sum(pi * (alpha * log_pi - q), -1), samples.weight)
         return objective, -jnp.sum(pi * log_pi, -1)
 
     gradient, entropy = jax.grad(loss, has_aux=True)(networks.actor.network)
+    n_actions = q.shape[-1] if samples.allowed is None else jnp.sum(samples.allowed, -1)
+    largest = jnp.log(n_actions)
     return replace(
         networks,
         critics=critics,
         actor=networks.actor.descend(gradient, config.eta, config.clip, config.adam_eps),
         # down the gradient of log_alpha * (entropy - its goal)
         log_alpha=networks.log_alpha.descend(
-            mean(entropy - ENTROPY_SHARE * jnp.log(q.shape[-1]), samples.weight),
+            mean(entropy - ENTROPY_SHARE * largest, samples.weight),
             config.eta,
             jnp.inf,
             config.adam_eps,
@@ -137,7 +144,8 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def soft_goal(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N]: soft expected SARSA."""
-    log_pi = jax.nn.log_softmax(networks.actor.network(samples.x_next))
+    logits = among(samples.allowed_next, networks.actor.network(samples.x_next))
+    log_pi = jax.nn.log_softmax(logits)
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jnp.exp(log_pi) * (q - jnp.exp(networks.log_alpha.network) * log_pi), -1)
     return samples.reward + config.gamma * samples.discount * v
@@ -148,7 +156,7 @@ def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[N
     [N, A] in the batch's states.
     """
     novelty, bonus = config.bonus.of(networks.bonus, samples)
-    pi = jax.nn.softmax(networks.actor.network(samples.x_next))
+    pi = jax.nn.softmax(among(samples.allowed_next, networks.actor.network(samples.x_next)))
     v = jnp.sum(pi * networks.bonus_critic.network(samples.x_next), -1)
     goal = novelty + config.gamma * (samples.discount if config.bonus_terminates else 1.0) * v
     critic, q_bonus = regress(networks.bonus_critic, samples, goal, config.eta_c, config)

@@ -1,52 +1,64 @@
 """What an agent with networks makes of a Gymnasium environment: its spaces, observations as arrays,
-and the way back into an episode that was under way.
+actions and masks.
 """
 
+import math
 import warnings
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from functools import reduce
+from typing import Any, NamedTuple
 
 import gymnasium as gym
+import jax
 import numpy as np
 
-from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.encoders import Seen
+from jekyllhyde.deep.networks import Space, Transition
+from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
 from jekyllhyde.errors import InputError, require
 
 Env = gym.Env[Any, Any]
 
 
-def space_of(env: Env) -> Space:
-    """What the agent will meet in `env`, or a sentence on why it cannot."""
-    observations: Any = env.observation_space
-    actions: Any = env.action_space
-    require(
-        isinstance(actions, gym.spaces.Discrete),
-        f"env has the action space {actions}; these agents need a Discrete one",
-    )
-    require(
-        isinstance(observations, (gym.spaces.Discrete, gym.spaces.Box)),
-        f"env has the observation space {observations}; it must be Discrete or Box",
-    )
-    is_finite = isinstance(observations, gym.spaces.Discrete)
-    return Space(
-        n_states=int(observations.n) if is_finite else None,
-        shape=observations.shape,
-        n_actions=int(actions.n),
-        first_state=int(observations.start) if is_finite else 0,
-        first_action=int(actions.start),
-    )
+def space_of(env: Any) -> Space:
+    """What the agent will meet in `env`, or a sentence on why it cannot. The environment is reset
+    once, to see whether it says which actions are allowed. A vector environment has those of its
+    lanes.
+    """
+    is_vector = isinstance(env, gym.vector.VectorEnv)
+    observations: Any = env.single_observation_space if is_vector else env.observation_space
+    actions = env.single_action_space if is_vector else env.action_space
+    factors, parts = factors_of(actions), parts_of(observations)
+    for part in parts:
+        if part.kind == "text":
+            warnings.warn(f"the {part.name} is text, which is left out", stacklevel=4)
+    is_product = not isinstance(actions, gym.spaces.Discrete)
+    common: dict[str, Any] = {
+        "n_actions": math.prod(n for n, _ in factors),
+        "first_action": 0 if is_product else factors[0][1],
+        "factors": factors if is_product else (),
+        "masked": "action_mask" in env.reset(seed=0)[1],
+    }
+    if isinstance(observations, gym.spaces.Discrete):
+        first = int(observations.start)
+        return Space(n_states=int(observations.n), shape=(), first_state=first, **common)
+    if [part.kind for part in parts] == ["numbers"] and isinstance(observations, gym.spaces.Box):
+        return Space(n_states=None, shape=observations.shape, **common)
+    seen = tuple(part for part in parts if part.kind != "text")
+    require(seen, f"env has the observation space {observations}, of which nothing can be taken")
+    width = sum(part.width for part in seen)
+    return Space(n_states=None, shape=(width,), parts=seen, **common)
 
 
-def read(space: Space, observation: Any) -> np.ndarray:
-    """An observation, or a batch of them, as networks take it: indices from 0, or vectors."""
+def read(space: Space, observation: Any) -> Any:
+    """An observation, or a batch of them, as networks take it: indices from 0, vectors, or vectors
+    with images. What is not or not of the space, is refused.
+    """
+    if space.parts:
+        vector, images = take_apart(space.parts, observation)
+        return Seen(vector, images) if images else vector
     if space.n_states is None:
-        array = np.asarray(observation, np.float32)
-        leading = array.shape[: array.ndim - len(space.shape)]
-        require(
-            array.shape == (*leading, *space.shape),
-            f"the observation has the shape {array.shape}; it must end in {space.shape}",
-        )
-        return array.reshape(*leading, space.width)
+        whole = (Part((), "numbers", space.shape),)
+        return take_apart(whole, observation)[0]
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
         raise InputError(
@@ -56,41 +68,74 @@ def read(space: Space, observation: Any) -> np.ndarray:
     return index.astype(np.int32)
 
 
-@dataclass
-class Episode:
-    """An episode under way.
+def is_batch(space: Space, x: Any) -> bool:
+    """Whether `read` was given a batch of observations."""
+    leading = (x.vector if isinstance(x, Seen) else x).ndim
+    return bool(leading > (space.n_states is None))
 
-    random_state : of the environment's generator before its reset; None where the agent's seed was
-    given to it.  observation : the newest, as networks take it. `begin` resets the environment,
-    with the seed where one is given. `resume` brings a fresh environment to where the episode
-    stands; where it does not come back, a new episode begins.
+
+def action_of(space: Space, index: Any) -> Any:
+    """The action, or the actions of a batch of indices, as the environment numbers them."""
+    if not space.factors:
+        return index + space.first_action
+    counts, firsts = zip(*space.factors, strict=True)
+    return np.stack(np.unravel_index(index, counts), -1) + np.array(firsts)
+
+
+def allowed_in(space: Space, info: dict[str, Any]) -> Array | None:
+    """Which actions [A] may be taken, as the environment's info says; None where it never does. A
+    mask of a product may be one of all its actions, or one per axis.
+    """
+    mask = info.get("action_mask")
+    if mask is None:
+        return np.ones(space.n_actions, bool) if space.masked else None
+    require(space.masked, "the environment has an action_mask after a step, but not after reset")
+    return read_mask(space, mask)
+
+
+def read_mask(space: Space, mask: Any) -> Array | None:
+    """Which actions [..., A] a mask allows; None stands for all."""
+    if mask is None:
+        return None
+    if isinstance(mask, tuple):
+        mask = reduce(np.multiply, np.ix_(*(np.asarray(axis) != 0 for axis in mask))).ravel()
+    allowed = np.asarray(mask) != 0
+    if allowed.shape[-1:] != (space.n_actions,) or not allowed.any(-1).all():
+        raise InputError(
+            f"action_mask allows {allowed.sum()} actions, shape {allowed.shape}; "
+            f"it takes one or more, ({space.n_actions},)"
+        )
+    return allowed
+
+
+class View(NamedTuple):
+    """What the agent sees: the observation as networks take it, and which actions [A] are allowed;
+    None where all always are.
     """
 
-    random_state: Any
     observation: Any
-    hyde: int
-    actions: list[int] = field(default_factory=list)
-    total: float = 0.0
+    allowed: Any = None
 
-    @classmethod
-    def begin(cls, env: Env, space: Space, hyde: int, seed: int | None = None) -> Self:
-        random_state = env.unwrapped.np_random.bit_generator.state if seed is None else None
-        observation, _ = env.reset(seed=seed)
-        return cls(random_state, read(space, observation), hyde)
 
-    def resume(self, env: Env, space: Space, seed: int) -> Self:
-        if self.random_state is not None:
-            env.unwrapped.np_random.bit_generator.state = self.random_state
-        observation, _ = env.reset(seed=seed if self.random_state is None else None)
-        for action in self.actions:
-            observation, _, terminated, truncated, _ = env.step(action + space.first_action)
-            if terminated or truncated:
-                break
-        newest = read(space, observation)
-        if np.array_equal(newest, self.observation):
-            return replace(self, observation=newest)
-        warnings.warn(
-            "the environment did not come back to where the agent was saved; a new episode begins",
-            stacklevel=3,
-        )
-        return self.begin(env, space, self.hyde)
+def look(space: Space, observation: Any, info: dict[str, Any]) -> View:
+    """What an environment shows, checked; nothing is changed."""
+    return View(read(space, observation), allowed_in(space, info))
+
+
+def example(space: Space) -> View:
+    """A view of zeros."""
+    transition = jax.tree.map(np.asarray, space.transition())
+    return View(transition.observation, transition.allowed)
+
+
+def transition_of(before: View, action: Any, reward: Any, after: View, discount: Any) -> Transition:
+    """One step, as agents learn from it."""
+    return Transition(
+        before.observation,
+        action,
+        reward,
+        after.observation,
+        discount,
+        allowed=before.allowed,
+        allowed_next=after.allowed,
+    )

@@ -10,8 +10,10 @@ that is listed several times is one transition with the summed probability and t
 limits and other wrappers are not part of P.
 """
 
-from collections.abc import Mapping
-from contextlib import closing
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 import gymnasium
@@ -22,9 +24,11 @@ from scipy import sparse
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Bools, FiniteMDP, Floats, Ints, refuse
 
+ENVIRONMENTS = (gymnasium.Env, gymnasium.vector.VectorEnv)
+
 
 def from_gymnasium(
-    env: str | gymnasium.Env[Any, Any],
+    env: str | Callable[..., Any] | gymnasium.Env[Any, Any],
     gamma: float = 0.99,
     *,
     p0: ArrayLike | None = None,
@@ -34,34 +38,61 @@ def from_gymnasium(
 
     Parameters
     ----------
-    env : an id such as "FrozenLake-v1", made with `kwargs` (for example map_name="8x8"), or an
-        environment.
+    env : an id such as "FrozenLake-v1", made with `kwargs` (for example map_name="8x8"), a function
+        that makes the environment, or an environment.
     gamma : discount; Gymnasium does not say.
     p0 : initial distribution over the environment's states, where the environment does not say it
         itself.
     """
-    if isinstance(env, str):
-        with closing(make_environment(env, kwargs)) as environment:
-            return _read(environment, env, gamma, p0)
-    require(
-        not kwargs, f"{', '.join(kwargs)} given beside an environment; such options go with an id"
-    )
-    spec = make_environment(env).spec
-    return _read(env, spec.id if spec is not None else type(env.unwrapped).__name__, gamma, p0)
+    made = make_environment(env, kwargs)
+    spec = made.spec
+    name = spec.id if spec is not None else type(made.unwrapped).__name__
+    if made is env:
+        return _read(made, name, gamma, p0)
+    with closing(made):
+        return _read(made, env if isinstance(env, str) else name, gamma, p0)
 
 
 def make_environment(env: Any, kwargs: dict[str, Any] | None = None) -> Any:
-    """The environment itself, or the one with that id made with `kwargs`."""
-    if isinstance(env, gymnasium.Env):
+    """The environment that is meant: one with an id, as "CartPole-v1" or "module:Id", made with
+    `kwargs`; one that a function makes with them; or `env` itself, also a vector environment.
+    Modules in the current folder are found.
+    """
+    options = kwargs or {}
+    if isinstance(env, ENVIRONMENTS):
+        given = ", ".join(options)
+        require(not options, f"{given} given beside an environment; such options go with an id")
         return env
     require(
-        isinstance(env, str),
-        f"env is {env!r}; it must be the id of a Gymnasium environment, or an environment",
+        isinstance(env, str) or callable(env),
+        f"env is {env!r}; it must be the id of a Gymnasium environment, an environment, "
+        "or a function that makes one",
     )
     try:
-        return gymnasium.make(env, **(kwargs or {}))
+        with _current_folder():
+            made = gymnasium.make(env, **options) if isinstance(env, str) else env(**options)
     except Exception as error:  # an environment's constructor may raise anything
-        raise InputError(f"Gymnasium cannot make the environment {env!r}: {error}") from error
+        maker = "Gymnasium" if isinstance(env, str) else "the function"
+        raise InputError(f"{maker} cannot make the environment {env!r}: {error}") from error
+    require(
+        isinstance(made, ENVIRONMENTS),
+        f"env is {env!r}, which returned {made!r}; it must return a Gymnasium environment",
+    )
+    return made
+
+
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    # Its modules can be imported meanwhile, as in `python -m`; scripts do not find them.
+    folder = os.getcwd()
+    is_new = folder not in sys.path and "" not in sys.path
+    if is_new:
+        sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if is_new and folder in sys.path:
+            sys.path.remove(folder)
 
 
 def _read(env: Any, name: str, gamma: float, p0: ArrayLike | None) -> FiniteMDP:

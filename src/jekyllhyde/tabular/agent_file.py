@@ -1,10 +1,12 @@
 """A step-by-step agent in one `.npz` file: what was learned as arrays, the rest as JSON, no pickle.
 
 What is read is checked for consistency, not only for its shape: the compiled loop takes some of the
-numbers for addresses. Files of version 0.1 are read.
+numbers for addresses. Files of before 0.4 are read; what they say of the episode under way is not,
+so that learning goes on with a new one.
 """
 
 import json
+import math
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,19 +14,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jekyllhyde.agent import Episodes, evaluation_rows
+from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_npz
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Progression
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner
 from jekyllhyde.tabular.learned_model import LISTS, OBSERVED, Counts, NoModel, link
 from jekyllhyde.tabular.records import EDGE_FIELDS, POSITION, new_edges
 
 if TYPE_CHECKING:
     from jekyllhyde.tabular.agents import TabularAgent
 
-FORMAT, VERSION = "jekyllhyde.TabularAgent", 2
+FORMAT, VERSION = "jekyllhyde.TabularAgent", 3
 TABLES = ("theta", "pi", "q", "q_hyde", "n")
 NAMES_1 = {"jekyll-hyde": "tabular_jekyll_hyde", "on-policy": "tabular_on_policy"}
+_UNREADABLE = (
+    *(ValueError, LookupError, TypeError, AttributeError, OverflowError, EOFError),
+    *(MemoryError, RecursionError, NotImplementedError, zipfile.BadZipFile),
+)
 Kind = TypeVar("Kind", bound="TabularAgent")
 Arrays = dict[str, NDArray[Any]]
 
@@ -41,13 +49,12 @@ def save(agent: "TabularAgent", path: str | Path) -> None:
         "env_id": learner.env_id,
         "shape": learner.shape,
         "offsets": learner.offsets,
-        "progression": vars(learner.progression),
+        "evaluations": agent.evaluations,
+        "episode": agent._episode and vars(agent._episode),
     }
-    # Random states hold NumPy's integers and arrays, which JSON does not know.
-    about = json.dumps(header, default=lambda number: number.tolist())
     arrays = {
-        "header": np.array(about),
-        "episodes": np.array(agent.episodes.rows, dtype=np.float64).reshape(-1, 3),
+        "header": np.array(json.dumps(header)),
+        "episodes": agent.episodes.table,
         **arrays_of(learner),
     }
     write_npz(Path(path), arrays)
@@ -57,12 +64,12 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
     """Read what `save` wrote; anything else gives one `InputError` that names the file."""
     path = Path(path)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        agent = _build(kind, json.loads(str(arrays.pop("header"))), arrays)
+        arrays = _read(path)
+        header = json.loads(str(arrays.pop("header")), parse_constant=_infinity)
+        agent = _build(kind, header, arrays)
     except OSError as error:
         raise InputError(f"cannot read the agent file {path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise InputError(f"{path} is not a usable agent file: {reason}") from error
     if env is not None:
@@ -70,6 +77,34 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
 
         agent.env = make_environment(env)
     return agent
+
+
+def _read(path: Path) -> Arrays:
+    # The arrays of a file, after checking that they take no more memory than the file has bytes.
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                with archive.open(entry) as member:
+                    major, _ = np.lib.format.read_magic(member)
+                    reader = (
+                        np.lib.format.read_array_header_1_0
+                        if major == 1
+                        else np.lib.format.read_array_header_2_0
+                    )
+                    shape, _, kind = reader(member)
+                    size = member.tell() + math.prod(shape) * kind.itemsize
+                require(
+                    entry.compress_type == zipfile.ZIP_STORED and size == entry.file_size,
+                    f"its array {entry.filename!r} has another size than it says",
+                )
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+
+
+def _infinity(word: str) -> float:
+    require(word != "NaN", "its header has the number NaN")
+    return float(word)
 
 
 def _written(name: str, value: Any) -> Any:
@@ -90,7 +125,7 @@ def _written(name: str, value: Any) -> Any:
 def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
     version = header.get("version")
     require(
-        header.get("format") == FORMAT and version in (1, VERSION),
+        header.get("format") == FORMAT and version in (1, 2, VERSION),
         f"it is of format {header.get('format')!r}, version {version!r}, not {FORMAT!r}, "
         f"version {VERSION}",
     )
@@ -114,11 +149,36 @@ def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
         (int(n_states), int(n_actions)),
         (int(first_state), int(first_action)),
     )
-    agent._learner.progression = Progression(**header["progression"])
-    for total, length, hyde in arrays.pop("episodes"):
-        agent.episodes.add(float(total), int(length), int(hyde))
+    agent.episodes = Episodes.of(_with_steps(arrays.pop("episodes")))
+    agent.evaluations = evaluation_rows(header.get("evaluations", []))
     _restore(agent._learner, arrays)
+    if header.get("episode") is not None:
+        agent._episode = Episode(**header["episode"])
+        _check_episode(agent._learner, agent._episode)
     return agent
+
+
+def _with_steps(table: NDArray[Any]) -> NDArray[Any]:
+    # Before version 3 the ends of the episodes were not noted.
+    ends = table[:, 1].cumsum() if table.shape[1] == 3 else table[:, 3]
+    require(
+        np.isfinite(table).all() and (np.diff(ends, prepend=0) >= table[:, 1]).all(),
+        "its episodes cannot be those of such an agent",
+    )
+    return np.column_stack([table[:, :3], ends])
+
+
+def _check_episode(learner: EnvironmentLearner, episode: Episode) -> None:
+    actions = [episode.next_action, *episode.actions]
+    require(
+        all(isinstance(a, int) and 0 <= a < learner.shape[1] for a in actions)
+        and isinstance(episode.number, int)
+        and episode.number >= 0
+        and episode.hyde == int(learner.state.position.control[0])
+        and len(episode.actions) <= learner.state.steps
+        and math.isfinite(episode.total),
+        "its episode cannot be that of such an agent",
+    )
 
 
 def _from_version_1(header: dict[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
@@ -163,7 +223,7 @@ def arrays_of(learner: EnvironmentLearner) -> Arrays:
     """Copies of all arrays that learning changes; unused ends of log and edges left out."""
     state, settings = learner.state, learner.settings
     sizes = [min(size, state.log.shape[1]) for size in state.sizes]
-    used = len(learner.edges.r) if settings.capacity is not None else state.steps
+    used = state.steps if settings.option("capacity") is None else len(learner.edges.r)
     views = _views(learner, sizes, used if settings.uses_replay else 0)
     return {name: view.copy() for name, view in views.items()}
 
@@ -209,7 +269,8 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
     now, pi, settings = state.position[0], state.table("pi"), learner.settings
     fields = {name: now[name] for name in POSITION.names or ()}
     counts = [value for name, value in fields.items() if POSITION[name] == np.int64]
-    needed = 2 * settings.capacity + 1 if settings.capacity is not None else state.steps
+    capacity = settings.option("capacity")
+    needed = 0 if not state.steps else state.steps if capacity is None else 2 * capacity + 1
     inside = all((place < pi.size).all() for place in (edges.row, edges.pair, edges.next))
     is_row = not ((edges.row % n_actions).any() or (edges.next % n_actions).any())
     fits = {
@@ -217,21 +278,20 @@ def _check_consistency(learner: EnvironmentLearner, lengths: list[int]) -> None:
         "leader": now.control <= 1 and np.isfinite(list(fields.values())).all(),
         "edges": inside and is_row and (len(edges.r) >= needed or not settings.uses_replay),
         "log": not settings.uses_replay
-        or lengths == [min(size, settings.capacity or size) for size in state.sizes],
+        or lengths == [min(size, capacity or size) for size in state.sizes],
         "numbers": not state.log.size or state.log.max() < len(edges.r),
         "policy": np.isfinite(pi).all() and (pi >= 0).all() and (pi.max(axis=1) > 0).all(),
     }
     model = state.model
     if isinstance(model, Counts):
         queued = np.take(model.queue, np.arange(now.queue_size) + now.queue_first, mode="wrap")
-        distinct = now.transitions
         fits["model"] = (
             now.queue_first < pi.size
             and now.queue_size <= pi.size
-            and distinct <= len(model.pair)
+            and now.transitions <= len(model.pair)
             and (model.pair < pi.size).all()
             and (model.next < len(pi)).all()
-            and (model.times[:distinct] > 0).all()
+            and (model.times[: now.transitions] > 0).all()
             and np.array_equal(np.sort(queued), np.flatnonzero(model.is_queued))
         )
     for name, fit in fits.items():

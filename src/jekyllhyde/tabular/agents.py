@@ -5,52 +5,54 @@ Both take Gymnasium environments whose observations and actions are Discrete.
 """
 
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.agent import Agent, Episodes, Progress
-from jekyllhyde.errors import InputError, check_count, require
+from jekyllhyde.episode import Episode, check_reward, has_time_limit, reset
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import ScheduleLike
+from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
 from jekyllhyde.tabular import agent_file
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner, describe, predict
-from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings, TabularSettings
+from jekyllhyde.tabular.agent_settings import AgentSettings
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Outcome, Sight, describe
+from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings
 
 
-class TabularAgent(Agent):
-    """What both agents share; an agent of your own is a subclass with a `settings_type`."""
+class AgentTables(NamedTuple):
+    """What an agent has learned step by step, [S, A] each: Jekyll's policy pi and critic q, and how
+    often each action was taken. They are the agent's own memory.
+    """
 
-    settings_type: ClassVar[type[TabularSettings]] = TabularSettings
-    settings: TabularSettings
+    pi: Floats
+    q: Floats
+    n: NDArray[np.int64]
+
+
+def keywords_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of an agent, from the `locals` of its `__init__`."""
+    return {name: given[name] for name in given.keys() - {"self", "__class__"}}
+
+
+class TabularAgent(StepwiseAgent):
+    """What all tabular agents share; an agent of your own is a subclass with a `settings_type`."""
+
+    settings_type: ClassVar[type[AgentSettings]] = AgentSettings
+    settings: AgentSettings
 
     def __init__(self, env: Any = None, *, seed: int = 0, **settings: Any) -> None:
         self.settings = self.settings_type(**settings)
-        self.seed = check_count(seed, "seed", 0)
-        self.env, self.episodes = None, Episodes()
         self._learner: EnvironmentLearner | None = None
         if env is not None:
             # settings alone need no Gymnasium
             from jekyllhyde.mdp.gym_import import make_environment
 
-            self.env = make_environment(env)
-            self._learner = EnvironmentLearner(self.settings, self.seed, *describe(self.env))
-
-    def learn(self, total_timesteps: int, *, progress: Progress | None = None) -> Self:
-        """Learn from so many steps of the environment, going on where the last call stopped."""
-        steps = check_count(total_timesteps, "total_timesteps", 0)
-        require(
-            self.env is not None, "the agent has no environment; give one when it is made or loaded"
-        )
-        self.learner.learn(self.env, steps, self.episodes, progress or (lambda n: None))
-        return self
-
-    def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """Jekyll's action: his most probable one, or one drawn from his policy.
-
-        An array of observations gives an array of actions. Drawing moves the agent's random stream.
-        """
-        return predict(self.learner, observation, deterministic)
+            env = make_environment(env)
+        self._prepare(env, seed)
+        if env is not None:
+            self._learner = EnvironmentLearner(self.settings, self.seed, *describe(env))
 
     def save(self, path: str | Path) -> None:
         """Write settings and everything learned to one file (npz and JSON, no pickle)."""
@@ -69,18 +71,84 @@ class TabularAgent(Agent):
         return self._learner
 
     @property
-    def pi(self) -> Floats:
-        """Jekyll's policy [S, A], as learned step by step."""
-        return self.learner.state.table("pi")
-
-    @property
-    def q(self) -> Floats:
-        """Jekyll's critic [S, A], as learned step by step."""
-        return self.learner.state.table("q")
+    def tables(self) -> AgentTables:
+        """The agent's tables [S, A]; rows are states from the first observation on."""
+        table: Any = self.learner.state.table
+        return AgentTables(pi=table("pi"), q=table(self.settings.values), n=table("n"))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of all arrays that learning changes."""
         return agent_file.arrays_of(self.learner)
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+        return self.learner.state.steps
+
+    def _reserve(self, steps: int) -> None:
+        settings, learner = self.settings, self.learner
+        is_cut = settings.is_practical and not has_time_limit(self.env)
+        self._cut = settings.cut(learner.shape[0]) if is_cut else None
+        learner.reserve(steps)
+
+    def _look(self, observation: Any, info: dict[str, Any]) -> Sight:
+        return self.learner.look(observation, info)
+
+    def _stands_at(self, seen: Sight) -> bool:
+        return bool(seen.s * self.learner.shape[1] == self.learner.state.position.row[0])
+
+    def _begin(self, number: int, seen: Sight) -> None:
+        action = self.learner.enter(seen)
+        self._episode = Episode(number, action, int(self.learner.state.position.control[0]))
+
+    def _try(self) -> Outcome:
+        episode: Any = self._episode
+        observation, reward, terminated, truncated, info = self.env.step(
+            self._as_action(episode.next_action)
+        )
+        following = self._look(observation, info)
+        value = check_reward(self.env, reward, self.steps + 1)
+        ended = bool(terminated or truncated or len(episode.actions) + 1 == self._cut)
+        start = following
+        if ended:
+            start = self._look(*reset(self.env, self.seed, episode.number + 1))
+        return Outcome(value, following, start, bool(terminated), ended)
+
+    def _take_over(self, outcome: Outcome) -> bool:
+        episode: Any = self._episode
+        action = self.learner.take_over(episode.next_action, outcome)
+        episode.actions.append(episode.next_action)
+        episode.total += outcome.reward
+        episode.next_action = action
+        if outcome.ended:
+            self.episodes.add(episode.total, len(episode.actions), episode.hyde, self.steps)
+            hyde = int(self.learner.state.position.control[0])
+            self._episode = Episode(episode.number + 1, action, hyde)
+        return outcome.ended
+
+    def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:
+        learner, given = self.learner, np.asarray(observation)
+        first, n_states = learner.offsets[0], learner.shape[0]
+        states = given.ravel()
+        is_index = given.ndim <= 1 and bool((states == np.floor(states)).all())
+        require(
+            is_index and ((states >= first) & (states < first + n_states)).all(),
+            f"observation is {observation!r}; it must be an integer from {first} to "
+            f"{first + n_states - 1}, or an array of them",
+        )
+        pi, q = learner.beliefs(who, states.astype(np.int64) - first)
+        return Beliefs(pi, q, given.ndim == 1)
+
+    def _as_action(self, index: int) -> int:
+        return index + self.learner.offsets[1]
+
+    @property
+    def has_hyde(self) -> bool:
+        """Whether a Hyde explores."""
+        return isinstance(self.settings, JekyllHydeSettings)
+
+    def _measure(self) -> dict[str, float]:
+        return self.learner.measure()
 
 
 class TabularJekyllHyde(TabularAgent):
@@ -88,6 +156,7 @@ class TabularJekyllHyde(TabularAgent):
 
     name = "tabular_jekyll_hyde"
     settings_type = JekyllHydeSettings
+    settings: JekyllHydeSettings
 
     def __init__(
         self,
@@ -119,8 +188,7 @@ class TabularJekyllHyde(TabularAgent):
         hyde_eta: float | None = None,
         convention: str = "recommended",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**keywords_of(locals()))
 
 
 class TabularOnPolicy(TabularAgent):
@@ -128,6 +196,7 @@ class TabularOnPolicy(TabularAgent):
 
     name = "tabular_on_policy"
     settings_type = OnPolicySettings
+    settings: OnPolicySettings
 
     def __init__(
         self,
@@ -156,5 +225,4 @@ class TabularOnPolicy(TabularAgent):
         successor: str | None = None,
         convention: str = "published",
     ) -> None:
-        given = dict(locals())
-        super().__init__(**{name: given[name] for name in given.keys() - {"self", "__class__"}})
+        super().__init__(**keywords_of(locals()))

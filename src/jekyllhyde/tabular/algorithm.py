@@ -57,6 +57,13 @@ begin, off_policiness, choose_leader = map(by_type, ("begin", "off_policiness", 
 observe, settle = map(by_type, ("observe", "settle"))
 
 
+def keep(explorer: Any, run: Run) -> None:
+    """His values go on from one trajectory to the next."""
+
+
+redraw = by_type("redraw", keep)
+
+
 @kernel
 def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
     """Up to `budget` environment steps; returns why it stopped."""
@@ -101,6 +108,8 @@ def advance(world: Any, run: Run, algorithm: Algorithm, budget: int) -> int:
             k, factor = 0, 1.0
             now.hyde_trajectories += control
             epsilon, control = choose_leader(leader, run, t)  # 7
+            if control:
+                redraw(explorer, run)  # posterior sampling alone
             row = restart(world, row, words)
             reason = evaluate(world, run, explorer, trajectories, t, epsilon)
             if reason != PAUSED:

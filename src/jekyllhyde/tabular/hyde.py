@@ -192,6 +192,32 @@ class Optimistic(NamedTuple):
 
 
 @EXPLORERS.register
+class Hoeffding(NamedTuple):
+    """Q-learning with the Hoeffding bonus c sqrt(H^3 / n) of Jin et al. (2018) where there is no
+    reward but the bonus, H = 1 / (1 - gamma).
+    """
+
+    gamma: float = 0.99
+    c: float = 0.001
+    episodic: bool = False
+
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        h = 1.0 / (1.0 - self.gamma)
+        value = min(greedy_value(run.tables.q_hyde, sample.next, run.tables.width), h)
+        if sample.discount == 0.0:
+            value = 0.0 if self.episodic else run.position[0].start_value
+        learn_with_bonus(run, sample.pair, self.gamma * value, h, self.c)
+
+
+@phase
+def learn_with_bonus(run: Run, pair: Place, target: float, h: float, c: float) -> None:
+    """q~ <- q~ + (H + 1) / (H + n) (target + c sqrt(H^3 / n) - q~)."""
+    q, n = run.tables.q_hyde, run.tables.n[pair]
+    bonus = c * h * sqrt(h / n)
+    q[pair] += critic_step(ByVisits(h), n) * (target + bonus - q[pair])
+
+
+@EXPLORERS.register
 class ModelBased(NamedTuple):
     """Values of the bonus in the learned model, greedy with ties broken at random.
 

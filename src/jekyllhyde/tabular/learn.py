@@ -19,6 +19,7 @@ from jekyllhyde.errors import LackOfMemory, check_choice, check_count, require
 from jekyllhyde.mdp.evaluation import DENSE_LIMIT
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.parallel import Stopped, count_threads, machine_memory, run_all
+from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.agents import TabularAgent
 from jekyllhyde.tabular.algorithm import DIVERGED, EVALUATE, PAUSED, advance
 from jekyllhyde.tabular.hyde import hyde_policy
@@ -26,7 +27,6 @@ from jekyllhyde.tabular.known_model import KnownModel, Trace, known_model, verdi
 from jekyllhyde.tabular.learn_run import CRITERIA, LearnRun
 from jekyllhyde.tabular.records import Run, edges_of
 from jekyllhyde.tabular.run_state import CHUNK, RunState, algorithm, initial_state
-from jekyllhyde.tabular.settings import TabularSettings
 
 EVALUATIONS = 1000
 NEVER = 1 << 62
@@ -76,7 +76,7 @@ def learn(
         if progress is not None:
             progress(count)
 
-    own_criterion = "jekyll" if settings.convention == "recommended" else "both"
+    own_criterion = "jekyll" if settings.is_practical else "both"
     default_horizon = settings.cut(max(mdp.n_states for mdp in mdps)) or NEVER
     job = _Job(
         settings=settings,
@@ -100,7 +100,7 @@ def learn(
 class _Job:
     """What all runs have in common."""
 
-    settings: TabularSettings
+    settings: AgentSettings
     trajectories: int
     seed: int
     horizon: int
@@ -113,6 +113,7 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     # One run: its trace, its final state, and the reason of a failure ("" if there was none).
     settings = job.settings
     state = initial_state(settings, mdp.n_states, mdp.n_actions, job.seed, number)
+    settings.begin(state, mdp.gamma, float(abs(mdp.r_next).max(initial=0.0)))
     choices = algorithm(settings, state, mdp.gamma, 1, True)
     run = Run(edges_of(mdp), state.tables, state.model, state.words, state.position)
     world = known_model(
@@ -126,8 +127,9 @@ def _run(job: _Job, mdp: FiniteMDP, number: int) -> tuple[Trace, RunState, str]:
     )
     state.position.row = world.restart(np.uint64(0), state.words)
     guesses: dict[str, Floats] = {}
-    solution = mdp.n_states**3 // settings.mle_every if settings.uses_model else 0
-    budget = max(1, min(CHUNK, WORK // (settings.option("batch") * mdp.n_actions * 10 + solution)))
+    solution = mdp.n_states**3 // settings.option("mle_every") if settings.uses_model else 0
+    batch = settings.option("batch") or 1
+    budget = max(1, min(CHUNK, WORK // (batch * mdp.n_actions * 10 + solution)))
     done, reason = 0, PAUSED
     while reason in (PAUSED, EVALUATE):
         if state.make_room(settings, budget) or settings.has_callables:
@@ -204,7 +206,8 @@ def _memory_per_run(job: _Job, mdp: FiniteMDP) -> float:
     S, tables, edges = mdp.n_states, 40.0 * mdp.r.size, 36.0 * mdp.P.nnz + 4.0 * mdp.r.size
     evaluation = 8.0 * S * (S if S <= DENSE_LIMIT else 40)
     steps = float(job.trajectories) * min(job.horizon, 10_000)
-    kept = min(steps, 2.0 * (job.settings.capacity or np.inf)) if job.settings.uses_replay else 0.0
+    capacity = job.settings.option("capacity") or np.inf
+    kept = min(steps, 2.0 * capacity) if job.settings.uses_replay else 0.0
     learned = 33.0 * mdp.r.size + 36.0 * S + 25.0 * (2 * mdp.P.nnz + CHUNK)  # `Counts`
     model = learned if job.settings.learns_model else 0.0
     return tables + edges + evaluation + model + 4.0 * max(kept, CHUNK)

@@ -95,18 +95,19 @@ class Counts(NamedTuple):
     def settle(self, run: Run, row: Place) -> None:
         """Take up the values of a state; queue the pairs that lead to it where one has moved."""
         tables, now = run.tables, run.position[0]
-        s = row // tables.width
+        s = np.uint64(np.uint32(row) // np.uint32(tables.width))  # half the time of 64 bits
         v, v_hyde = expected_value(tables, row), greedy_value(tables.q_hyde, row, tables.width)
         self.v[s], self.v_hyde[s] = v, v_hyde
         moved = abs(v - self.told[s]) > TOLERANCE * max(abs(v), now.scale)
         if moved or abs(v_hyde - self.told_hyde[s]) > TOLERANCE * abs(v_hyde):
             self.told[s], self.told_hyde[s] = v, v_hyde
-            room, i = np.uint64(len(self.queue)), self.into[s]
+            room, i = len(self.queue), self.into[s]
             while i != NOTHING:
                 pair = self.pair[i]
                 if not (self.is_queued[pair] or self.ended[i]):
                     self.is_queued[pair] = True
-                    self.queue[np.uint64(now.queue_first + now.queue_size) % room] = pair
+                    end = now.queue_first + now.queue_size
+                    self.queue[np.uint64(end if end < room else end - room)] = pair
                     now.queue_size += 1
                 i = self.more_into[i]
 
@@ -193,7 +194,7 @@ def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Tran
             rest -= counts.times[i]
             i = counts.more[i]
     return Transition(
-        row=pair - pair % tables.width,
+        row=pair - np.uint64(np.uint32(pair) % np.uint32(tables.width)),
         pair=pair,
         next=np.uint64(counts.next[i]) * tables.width,
         r=counts.r[pair],

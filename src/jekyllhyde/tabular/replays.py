@@ -5,7 +5,7 @@ A buffer is a log of edge numbers, O(1) in time and four bytes per transition. `
 the stored transition itself is replayed.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from jekyllhyde.tabular.learned_model import seen_transition
 from jekyllhyde.tabular.records import ONE, Index, Place, Run, Transition, transition, uniform
 
 Sizes = tuple[np.int64, np.int64]
+UNBOUNDED = 1 << 62  # transitions
 
 
 class UnderWay(NamedTuple):
@@ -65,7 +66,8 @@ class TwoLogs(NamedTuple):
         edges, tables, words = run.edges, run.tables, run.words
         from_hyde = 1 if sizes[1] > 0 and uniform(words) < o else 0
         size = sizes[1] if from_hyde else sizes[0]
-        place = np.uint64(uniform(words) * min(size, self.capacity))  # type: ignore[operator]
+        stored: Any = min(size, self.capacity)
+        place = np.uint64(np.int64(uniform(words) * stored))
         drawn = np.uint64(self.log[from_hyde, place])
         if self.from_model:
             pair = np.uint64(edges.pair[drawn])
@@ -98,7 +100,8 @@ class Sweeping(NamedTuple):
         if now.queue_size == 0:
             return draw_from(self.logs, run, e, i, control, o, sizes)
         pair = np.uint64(model.queue[now.queue_first])
-        now.queue_first = (now.queue_first + 1) % len(model.queue)
+        following = now.queue_first + 1
+        now.queue_first = 0 if following == len(model.queue) else following
         now.queue_size -= 1
         model.is_queued[pair] = False
         return seen_transition(model, run, pair, self.gamma)

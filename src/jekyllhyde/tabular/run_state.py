@@ -8,6 +8,7 @@ import numpy as np
 from jekyllhyde.errors import require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import Schedule
+from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.algorithm import JEKYLL, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
@@ -34,6 +35,8 @@ from jekyllhyde.tabular.jekyll import (
     WithUcb,
 )
 from jekyllhyde.tabular.learned_model import NOTHING, NoModel, enlarged, new_counts
+from jekyllhyde.tabular.peer_settings import PeerSettings
+from jekyllhyde.tabular.posterior import Posterior, room_for_draw
 from jekyllhyde.tabular.records import (
     POSITION,
     ByVisits,
@@ -45,12 +48,11 @@ from jekyllhyde.tabular.records import (
     rate_of,
     stream,
 )
-from jekyllhyde.tabular.replays import Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.replays import UNBOUNDED, Backward, Sweeping, TwoLogs, UnderWay
 from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
-UNBOUNDED = 1 << 62
 
 
 @dataclass
@@ -77,9 +79,9 @@ class RunState:
         """Environment steps so far."""
         return int(self.position.steps[0])
 
-    def make_room(self, settings: TabularSettings, steps: int) -> bool:
+    def make_room(self, settings: AgentSettings, steps: int) -> bool:
         """Room in the log for `steps` more transitions; whether it had to grow (it doubles)."""
-        capacity = settings.capacity or UNBOUNDED
+        capacity = settings.option("capacity") or UNBOUNDED
         needed = min(max(self.sizes) + steps, capacity) if settings.uses_replay else 0
         room = self.log.shape[1]
         if room < needed:
@@ -102,21 +104,22 @@ class RunState:
 
 
 def initial_state(
-    settings: TabularSettings, n_states: int, n_actions: int, seed: int, run: int
+    settings: AgentSettings, n_states: int, n_actions: int, seed: int, run: int
 ) -> RunState:
     """A uniform policy, q = q0, Hyde's q = hyde_q0, nothing seen."""
     size = n_states * n_actions
     uniform = np.full(size, 1.0 / n_actions)
-    hyde_q0 = settings.option("hyde_q0")
+    q0, hyde_q0 = float(settings.option("q0") or 0.0), settings.option("hyde_q0")
+    is_direct = settings.option("parametrization") == "direct"
     position = np.zeros(1, dtype=POSITION).view(np.recarray)
     position.factor, position.control = 1.0, JEKYLL
     has_hyde_q = hyde_q0 is not None or settings.learns_model
     first_value = float(hyde_q0 or 0.0)
     return RunState(
         tables=Tables(
-            theta=np.zeros(size) if settings.parametrization == "softmax" else uniform.copy(),
+            theta=uniform.copy() if is_direct else np.zeros(size),
             pi=uniform,
-            q=np.full(size, float(settings.q0)),
+            q=np.full(size, q0),
             q_hyde=np.full(size if has_hyde_q else 0, first_value),
             n=np.zeros(size, dtype=np.int64),
             work=np.empty(n_actions),
@@ -125,16 +128,19 @@ def initial_state(
         words=stream(seed, run),
         position=position,
         log=np.empty((2, 0), dtype=np.uint32),
-        model=new_counts(n_states, n_actions, settings.q0, first_value)
+        model=new_counts(n_states, n_actions, q0, first_value)
         if settings.learns_model
         else NoModel(),
     )
 
 
 def algorithm(
-    settings: TabularSettings, state: RunState, gamma: float, steps: int, has_model: bool
+    settings: AgentSettings, state: RunState, gamma: float, steps: int, has_model: bool
 ) -> Algorithm:
     """The records of all choices, for the next `steps` environment steps."""
+    if isinstance(settings, PeerSettings):
+        return settings.algorithm(state, gamma)
+    assert isinstance(settings, TabularSettings)
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
@@ -149,6 +155,8 @@ def algorithm(
             }
         )
         explorer = settings.explorer()
+        if isinstance(explorer, Posterior):
+            explorer = explorer._replace(draw=room_for_draw(state.model))
     replay: Any = UnderWay()
     if settings.uses_replay:
         replay = TwoLogs(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from jekyllhyde.errors import check_choice, check_count, require
 from jekyllhyde.schedule import Schedule, ScheduleLike, probability
+from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.conventions import (
     ADAPTIVE,
     BY_VISITS,
@@ -22,6 +23,7 @@ from jekyllhyde.tabular.conventions import (
 )
 from jekyllhyde.tabular.hyde import BONUSES, EXPLORERS, BonusQLearning, ModelBased
 from jekyllhyde.tabular.jekyll import ACTORS, CRITICS, Mle, ModelBasedCritic
+from jekyllhyde.tabular.posterior import Posterior
 from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
@@ -30,11 +32,9 @@ NEW_OPTIONS = {"actor": None, "replay": "logs"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class TabularSettings:
-    """What both agents can be told."""
+class TabularSettings(AgentSettings):
+    """What both of the paper's agents can be told."""
 
-    # Discount of the environment; on a known MDP the MDP's own holds.
-    gamma: float = 0.99
     # Step size of the actor.
     eta: float | None = None
     # Step size of the critic; visits: (h + 1) / (h + n) with h = 10.
@@ -69,7 +69,6 @@ class TabularSettings:
     # literally).
     convention: str = "published"
 
-    agent: ClassVar[str]
     presets: ClassVar[Presets]
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "parametrization": ("softmax", "direct"),
@@ -152,6 +151,11 @@ class TabularSettings:
         return {"published": 100, "recommended": 100 + n_states}.get(self.convention)
 
     @property
+    def is_practical(self) -> bool:
+        """Not with the paper's conventions."""
+        return self.convention == "recommended"
+
+    @property
     def has_callables(self) -> bool:
         """Whether a schedule is a function of the user's, which is asked for in stretches."""
         return any(isinstance(rate, Schedule) and rate.function for rate in vars(self).values())
@@ -178,8 +182,8 @@ class JekyllHydeSettings(TabularSettings):
     # Probability o_t that a sample comes from Hyde's buffer; t counts environment steps.
     # adaptive: the more the less Jekyll's own value moves.
     o: ScheduleLike = 0.5
-    # Hyde: model_based, optimistic (the same without a model), q_learning on his bonus (the paper),
-    # uniform, or file.py:Name.
+    # Hyde: model_based, optimistic (the same without a model), hoeffding, posterior (sampling),
+    # q_learning on his bonus (the paper), uniform, or file.py:Name.
     hyde: Any = None
     # Where samples come from: logs (the two buffers, evenly), sweeping (where values have moved),
     # or backward (whole trajectories from their end).
@@ -232,7 +236,9 @@ class JekyllHydeSettings(TabularSettings):
     def learns_model(self) -> bool:
         """Whether transitions are counted."""
         sweeps = self.option("replay") == "sweeping"
-        return sweeps or super().learns_model or isinstance(self.explorer(), ModelBased)
+        return (
+            sweeps or super().learns_model or isinstance(self.explorer(), (ModelBased, Posterior))
+        )
 
     def explorer(self) -> Any:
         """Hyde's record."""

@@ -194,8 +194,9 @@ def _complete_deep(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     from jekyllhyde.deep.configurations import configure, describe
 
     chosen, options = _chosen_deep(settings)
+    stored = {"gamma": 0.9, **options}  # version 0.1 had Four Rooms' discount as a default
     values = [  # what the configuration's name stands for today
-        describe(configure(chosen["agent"], chosen["config"], level=level, **options))
+        describe(configure(chosen["agent"], chosen["config"], level=level, **stored))
         for level in (1, 2)
     ]
     return references.described(chosen | options) | {

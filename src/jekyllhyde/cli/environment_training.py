@@ -1,0 +1,187 @@
+"""`jh train` in an environment, step by step: checkpoints, evaluations, going on after a stop."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from jekyllhyde.agent import LAST, Record
+from jekyllhyde.cli.console import keywords_of, settings_of
+from jekyllhyde.cli.live_table import live_table
+from jekyllhyde.cli.training_folder import TrainingFolder
+from jekyllhyde.cli.training_task import Outcome, Stopped, Task, make_agent, row
+from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.errors import InputError, check_count, require
+from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.mdp.gym_import import make_environment
+from jekyllhyde.stepwise_agent import StepwiseAgent
+
+UNLIMITED = 10**15  # steps, where episodes are counted
+
+
+def learn_step_by_step(
+    task: Task,
+    steps: int | None = None,
+    episodes: int | None = None,
+    runs: int = 1,
+    eval_every: int | None = None,
+    eval_episodes: int = 10,
+    checkpoint_every: int = 10_000,
+    env_kwargs: tuple[str, ...] = (),
+    mdp_seed: int = 0,
+) -> Outcome:
+    """One agent per run, step by step in the environment.
+
+    steps : environment steps per run; 100,000 where no episodes are given either.
+    episodes : episodes per run; what comes first ends it.
+    runs : independent runs.
+    eval_every : steps between evaluations of the greedy policy in an environment of its own.
+    eval_episodes : episodes of an evaluation.
+    checkpoint_every : steps between checkpoints in the folder --out.
+    env_kwargs : keywords of the environment, as in size=8 is_slippery=False.
+    mdp_seed : which random MDP.
+    """
+    most = steps or (UNLIMITED if episodes else 100_000)
+    make = _maker(task, keywords_of(env_kwargs), mdp_seed)
+    folder = None if task.out is None else TrainingFolder(task.out, runs, task.record)
+    agents: list[Any] = []
+    J: list[float] = []
+    model = None
+    for run in range(runs):
+        agent = None if folder is None or not task.resume else folder.load(run, make())
+        agent = agent or make_agent(task.record, make(), run_seed(task.seed, run), task.settings)
+        agents.append(agent)
+        if run == 0:
+            print(task.sentence, end="")
+            model = _model(task, agent, mdp_seed)
+            if folder is not None:
+                folder.clear()
+                folder.write_config(task.arguments, settings_of(agent.settings))
+        watch = Watch(task, folder, run, most, episodes, checkpoint_every, agents)
+        more = {}
+        if isinstance(agent, StepwiseAgent) and eval_every is not None:
+            more = {"eval_env": make(), "eval_every": eval_every, "eval_episodes": eval_episodes}
+        watch.learn(agent, **more)
+        J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
+    last = [np.mean(a.episodes.returns[-LAST:]) if len(a.episodes) else np.nan for a in agents]
+    measured = [row(f"undiscounted return, last {LAST} episodes", last)]
+    if eval_every is not None and all(agent.evaluations for agent in agents):
+        final = [agent.evaluations[-1]["mean"] for agent in agents]
+        measured.append(row("undiscounted return, last evaluation", final))
+    if model is not None:
+        measured += [
+            row("discounted J of the greedy policy", J),
+            row("discounted J of the optimum", model.J_star),
+        ]
+    done = sum(getattr(agent, "steps", most) for agent in agents)
+    return Outcome(
+        runs=runs,
+        measured=measured,
+        work=f"{done} steps",
+        settings=settings_of(agents[0].settings),
+        write=lambda path: _written(folder, agents, task),
+        failures={},
+    )
+
+
+class Watch:
+    """A run that is watched: shown, checkpointed, and stopped by its number of episodes."""
+
+    def __init__(
+        self,
+        task: Task,
+        folder: TrainingFolder | None,
+        run: int,
+        steps: int,
+        episodes: int | None,
+        checkpoint_every: int,
+        agents: list[Any],
+    ) -> None:
+        self.task, self.folder, self.run, self.steps = task, folder, run, steps
+        self.episodes, self.checkpoint_every, self.agents = episodes, checkpoint_every, agents
+        self.show: Callable[[dict[str, float], int], None] = lambda values, step: None
+        self.saved = 0
+
+    def learn(self, agent: Any, **more: Any) -> None:
+        """Learn until the number of steps or of episodes is reached; Ctrl-C saves first."""
+        self.saved = done = getattr(agent, "steps", 0)
+        title = f"{self.task.record.name} on {self.task.domain.name}, run {self.run}"
+        total = None if self.steps == UNLIMITED else self.steps
+        try:
+            if self.episodes is None or len(agent.episodes) < self.episodes:
+                with live_table(title, total) as self.show:
+                    agent.learn(max(self.steps - done, 0), callback=self.note, **more)
+        except KeyboardInterrupt:
+            if self.folder is None:
+                raise Stopped("stopped; nothing is kept without --out FOLDER") from None
+            self.save(agent)
+            raise Stopped(
+                f"stopped after {agent.steps} steps of run {self.run} and saved; go on with: "
+                f"jh train --resume {self.folder.path}"
+            ) from None
+        self.save(agent)
+
+    def note(self, agent: Any, record: Record) -> bool:
+        """The callback."""
+        values = record.values
+        if record.event == "log":
+            self.show(values, record.step)
+        if record.event == "evaluation":
+            self.show({"evaluation": values["mean"]}, record.step)
+            earlier = [row["mean"] for row in agent.evaluations[:-1]]
+            if self.folder is not None and values["mean"] >= max(earlier, default=-np.inf):
+                self.folder.save(agent, self.run, "best")
+        if record.step - self.saved >= self.checkpoint_every:
+            self.save(agent)
+        return self.episodes is None or len(agent.episodes) < self.episodes
+
+    def save(self, agent: Any) -> None:
+        """A checkpoint, and the tables."""
+        if self.folder is not None:
+            self.folder.save(agent, self.run)
+            self.saved = getattr(agent, "steps", 0)
+            self.folder.write_tables(self.agents)
+
+
+def run_seed(seed: int, run: int) -> int:
+    """The seed of a run's agent: runs of different seeds do not share it."""
+    sequence = np.random.SeedSequence((check_count(seed, "seed", 0), run))
+    return int(sequence.generate_state(1)[0])
+
+
+def _written(folder: TrainingFolder | None, agents: list[Any], task: Task) -> list[str]:
+    if folder is None:
+        return []
+    title = f"{task.record.name} on {task.domain.name} ({len(agents)} runs)"
+    files = [*folder.write_tables(agents), folder.write_picture(agents, title)]
+    places = [folder.checkpoint(run) for run in range(len(agents))]
+    return [*files, *(str(place) for place in places if place.exists())]
+
+
+def _maker(task: Task, keywords: dict[str, Any], mdp_seed: int) -> Callable[[], Any]:
+    # Makes the environment: that of the id, or the face of a known model.
+    if task.domain.foreign:
+        return lambda: make_environment(task.domain.name, keywords)
+    require(not keywords, "env_kwargs is given, but a known model has its options as flags")
+    mdp, cut = task.mdp(mdp_seed), task.domain.cut(**task.options)
+    return lambda: TabularEnv(mdp, cut)
+
+
+def _model(task: Task, agent: Any, mdp_seed: int) -> Any:
+    # The exact model, where there is one.
+    if not task.domain.foreign:
+        return task.mdp(mdp_seed)
+    from jekyllhyde.mdp.gym_import import from_gymnasium
+
+    gamma = settings_of(agent.settings).get("gamma", 0.99)
+    with suppress(InputError):  # without a model there is no exact value
+        return from_gymnasium(agent.env, gamma)
+    return None
+
+
+def _greedy(agent: Any, n_states: int) -> Floats:
+    # with a row for the terminal state that the imported model may have added
+    states, actions = agent.env.observation_space, agent.env.action_space
+    chosen = [int(agent.predict(int(states.start) + s) - actions.start) for s in range(states.n)]
+    return np.eye(int(actions.n))[chosen + [0] * (n_states - len(chosen))]

@@ -1,0 +1,206 @@
+"""What `jh train` leaves of an agent in an environment, and finds there again.
+
+    agent/   best/                    the newest checkpoint, and that of the best evaluation
+    episodes.parquet                  run, episode, step, return, length, hyde (1 where he led)
+    evaluations.parquet               run, step, mean, lo, hi, episodes
+    train.png                         returns against steps
+    config.toml                       the command, all settings, versions and hardware
+
+With several runs, each has its checkpoints in a folder of its own, run-0 and so on.
+"""
+
+import os
+import platform
+import shlex
+import sys
+import tomllib
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jekyllhyde import __version__, intervals, plotting
+from jekyllhyde.agent import LAST, AgentRecord, Episodes
+from jekyllhyde.errors import InputError, require
+from jekyllhyde.files import write_folder, write_parquet, write_toml
+
+CONFIG = "config.toml"
+PACKAGES = ("numpy", "numba", "gymnasium", "jax", "equinox", "optax", "pyarrow")
+
+
+class TrainingFolder(NamedTuple):
+    """A folder, how many runs it has, and whose they are."""
+
+    path: Path
+    runs: int
+    record: AgentRecord
+
+    def checkpoint(self, run: int, name: str = "agent") -> Path:
+        """Where a run keeps its newest agent, or its best."""
+        parent = self.path if self.runs == 1 else self.path / f"run-{run}"
+        return parent / name / "agent.npz" if self.record.tabular else parent / name
+
+    def save(self, agent: Any, run: int, name: str = "agent") -> None:
+        """Put an agent in the place of the one before."""
+        place = self.checkpoint(run, name)
+        if self.record.tabular:  # one file, in a folder that is exchanged as a whole
+            write_folder(place.parent, lambda partial: agent.save(partial / place.name))
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            agent.save(place)
+
+    def load(self, run: int, env: Any, name: str = "agent") -> Any:
+        """The agent of a run; None where there is none yet."""
+        place = self.checkpoint(run, name)
+        return self.record.cls.load(place, env) if place.exists() else None
+
+    def clear(self) -> None:
+        """Remove what a process that was killed has left half-written."""
+        for leftover in self.path.glob(".*.tmp"):
+            if leftover.is_file():
+                leftover.unlink()
+
+    def write_config(self, arguments: Sequence[str], settings: dict[str, Any]) -> None:
+        """The command and where it ran."""
+        plain = {key: value for key, value in settings.items() if value is not None}
+        tables = {
+            "run": {
+                "command": shlex.join(["jh", "train", *arguments]),
+                "arguments": list(arguments),
+                "agent": self.record.name,
+                "runs": self.runs,
+            },
+            "settings": {key: _plain(value) for key, value in plain.items()},
+            "versions": {"python": platform.python_version(), "jekyllhyde": __version__}
+            | {name: text for name in PACKAGES if (text := _version(name))},
+            "hardware": hardware(),
+        }
+        write_toml(self.path / CONFIG, tables)
+
+    def write_tables(self, agents: Sequence[Any]) -> list[str]:
+        """Episodes and evaluations of all runs; returns the names of the files."""
+        tables = {
+            "episodes.parquet": _columns([agent.episodes for agent in agents]),
+            "evaluations.parquet": _evaluations([agent.evaluations for agent in agents]),
+        }
+        for name, table in tables.items():
+            write_parquet(self.path / name, table)
+        return [str(self.path / name) for name in tables]
+
+    def write_picture(self, agents: Sequence[Any], title: str) -> str:
+        """Returns of those episodes that each personality led, and of evaluations."""
+        plotting.draw_lines(
+            curves(agents),
+            "environment steps",
+            "undiscounted return",
+            title,
+            self.path / "train.png",
+        )
+        return str(self.path / "train.png")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def hardware() -> dict[str, Any]:
+    """The machine in words."""
+    device = {}
+    if "jax" in sys.modules:
+        device = {"device": str(sys.modules["jax"].devices()[0].device_kind)}
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count() or 1,
+        **device,
+    }
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What `write_config` wrote."""
+    try:
+        config = tomllib.loads((folder / CONFIG).read_text())
+        arguments = config["run"]["arguments"]
+        require(
+            isinstance(arguments, list) and all(isinstance(word, str) for word in arguments),
+            f"{folder / CONFIG} has no arguments",
+        )
+        return config
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"{str(folder)!r} is no folder that jh train --out wrote ({type(error).__name__})"
+        ) from None
+
+
+def _columns(runs: Sequence[Episodes]) -> dict[str, Any]:
+    table = np.concatenate([episodes.table for episodes in runs])
+    counts = [len(episodes) for episodes in runs]
+    return {
+        "run": np.repeat(np.arange(len(runs)), counts),
+        "episode": np.concatenate([np.arange(count) for count in counts]),
+        "step": table[:, 3].astype(np.int64),
+        "return": table[:, 0],
+        "length": table[:, 1].astype(np.int64),
+        "hyde": table[:, 2].astype(np.int64),
+    }
+
+
+def _evaluations(runs: Sequence[list[dict[str, float]]]) -> dict[str, Any]:
+    rows = [(run, row) for run, evaluations in enumerate(runs) for row in evaluations]
+    counts = {
+        name: np.array([row[name] for _, row in rows], dtype=np.int64)
+        for name in ("step", "episodes")
+    }
+    means = {
+        name: np.array([row[name] for _, row in rows], dtype=np.float64)
+        for name in ("mean", "lo", "hi")
+    }
+    run = np.array([run for run, _ in rows], dtype=np.int64)
+    return {"run": run, "step": counts["step"], **means, "episodes": counts["episodes"]}
+
+
+def curves(agents: Sequence[Any]) -> dict[str, plotting.Line]:
+    """Running means of the returns that each personality earned, averaged over runs, with an
+    interval where there are several; and the evaluations.
+    """
+    end = min((int(agent.episodes.steps.max(initial=0)) for agent in agents), default=0)
+    grid = np.linspace(0, end, 200)
+    lines: dict[str, plotting.Line] = {}
+    for hyde, name in enumerate(("Jekyll", "Hyde")):
+        smooth = []
+        for agent in agents:
+            led = agent.episodes.hyde == hyde
+            if led.any():
+                mean = running_mean(agent.episodes.returns[led])
+                smooth.append(np.interp(grid, agent.episodes.steps[led], mean))
+        if smooth:
+            mean = intervals.summarize(np.array(smooth), "mean")
+            lines[f"{name}, mean of his last {LAST} episodes"] = (grid, *mean)
+    rows = [[row["mean"] for row in agent.evaluations] for agent in agents]
+    if rows and (count := min(map(len, rows))):
+        steps = np.array([row["step"] for row in agents[0].evaluations[:count]])
+        means = np.array([values[:count] for values in rows])
+        lines["evaluations of Jekyll's greedy policy"] = (
+            steps,
+            *intervals.summarize(means, "mean"),
+        )
+    return lines or {"no episode has ended": (grid, np.full(len(grid), np.nan))}
+
+
+def running_mean(values: Any) -> Any:
+    """The mean of the last 100 values at each of them."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    end = np.arange(1, len(values) + 1)
+    start = np.maximum(end - LAST, 0)
+    return (total[end] - total[start]) / (end - start)

@@ -1,0 +1,80 @@
+"""What the ways in which `jh train` learns share: the task, what came of it, and its table."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import jekyllhyde as jh
+from jekyllhyde import intervals
+from jekyllhyde.agent import AgentRecord
+from jekyllhyde.mdp.finite import FiniteMDP
+from jekyllhyde.options import options_of
+from jekyllhyde.progress_bar import progress_bar
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, after what was learned is safe; the message says how to go on."""
+
+
+class Task(NamedTuple):
+    """What is learned: the problem with its options, and by whom, with hers; in which way, and a
+    sentence that is said when all is checked; the folder that results go to, whether learning goes
+    on there, and the arguments that were given.
+
+    `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
+    and gives a bar for the work that follows.
+    """
+
+    domain: jh.Domain
+    record: AgentRecord
+    way: Callable[..., Any]
+    sentence: str
+    options: dict[str, Any]
+    settings: dict[str, Any]
+    seed: int
+    out: Path | None = None
+    resume: bool = False
+    arguments: tuple[str, ...] = ()
+
+    def mdp(self, seed: int) -> FiniteMDP:
+        return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
+
+    def begin(self, total: int) -> AbstractContextManager[Callable[[float], None]]:
+        print(self.sentence, end="")
+        return progress_bar(total, self.domain.name)
+
+
+class Outcome(NamedTuple):
+    """What came of it: rows of the table, what is said below it, and how it is written."""
+
+    runs: int
+    measured: list[dict[str, Any]]
+    work: str
+    settings: dict[str, Any]
+    write: Callable[[Path], list[str]]
+    failures: dict[int, str]
+    note: str = ""
+
+
+def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
+    """The agent with the options that were chosen; the discount of a model is the agent's too."""
+    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
+    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
+    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})
+
+
+def row(quantity: str, values: Any) -> dict[str, Any]:
+    """A line of the table: a number; the share of flags, with its exact interval; or the mean of
+    runs with its bootstrap interval, which one run alone has not.
+    """
+    samples = np.asarray(values)
+    is_flags = samples.dtype == bool
+    numbers: tuple[Any, ...] = (samples.mean(),) if samples.size else ()
+    if samples.size > 1:
+        numbers = intervals.share(samples) if is_flags else intervals.summarize(samples, "mean")
+    mean, lo, hi = [*map(float, numbers), None, None, None][:3]
+    median = float(np.median(samples)) if samples.size and samples.ndim and not is_flags else None
+    return {"quantity": quantity, "mean": mean, "lo": lo, "hi": hi, "median": median}

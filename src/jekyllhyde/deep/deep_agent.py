@@ -1,0 +1,293 @@
+"""What the agents with networks share: a loop on the host around the compiled `act` and `update`,
+under the contract of all agents (`jekyllhyde.agent`).
+"""
+
+from dataclasses import fields, replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from jekyllhyde.deep import (
+    ALGORITHMS,
+    agent_files,
+    configure,
+    learning,
+    measures,
+    networks,
+    spaces,
+    training_loop,
+)
+from jekyllhyde.deep.packed_state import Arrays, Packing
+from jekyllhyde.deep.vector_steps import Lane, VectorSteps
+from jekyllhyde.episode import Episode, check_reward, name_of, reset
+from jekyllhyde.errors import InputError
+from jekyllhyde.interrupts import Interrupts
+from jekyllhyde.mdp.gym_import import make_environment
+from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
+
+
+@cache
+def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace:
+    # An algorithm's functions on a packed state, compiled. `begin` and `turn` give up the state
+    # that they are given, so that replay is changed in place, not copied; both choose the next
+    # action.
+    plain = ALGORITHMS[name]
+
+    def choose(state: Any, config: Any, view: spaces.View) -> tuple[Arrays, jax.Array]:
+        action, key = plain.act(state, config, *view)
+        chosen = jnp.stack([action, state.hyde_acts.astype(jnp.int32)])
+        return packing.pack(replace(state, key=key)), chosen
+
+    def begin(arrays: Arrays, config: Arrays, view: spaces.View) -> tuple[Arrays, jax.Array]:
+        return choose(packing.unpack(arrays), settings.unpack(config), view)
+
+    def lead(arrays: Arrays, hyde: Any) -> Arrays:
+        return packing.pack(replace(packing.unpack(arrays), hyde_acts=hyde))
+
+    def turn(
+        arrays: Arrays, config: Arrays, facts: tuple[Any, ...], ended: Any, start: spaces.View
+    ) -> tuple[Arrays, jax.Array]:
+        state, numbers = packing.unpack(arrays), settings.unpack(config)
+        after = plain.update(state, numbers, spaces.transition_of(*facts), ended)
+        return choose(after, numbers, start)
+
+    def ask_jekyll(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
+        tables: tuple[jax.Array, jax.Array] = packing.unpack(arrays).networks.tables(*views)
+        return tables
+
+    def ask_hyde(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
+        own, numbers = packing.unpack(arrays).networks, settings.unpack(config)
+        x = networks.encode(own.features, views.observation)
+        logits = jax.vmap(lambda *view: numbers.explorer.logits(own.explorer, numbers, *view))(
+            x, views.allowed
+        )
+        critic = getattr(own.explorer, "q", None)  # an explorer of the user's own may have none
+        q = critic.online.network(x) if isinstance(critic, learning.Critic) else None
+        return jax.nn.softmax(logits), q
+
+    return SimpleNamespace(
+        begin=jax.jit(begin, donate_argnums=0),
+        lead=jax.jit(lead, donate_argnums=0),
+        turn=jax.jit(turn, donate_argnums=0),
+        pack=jax.jit(packing.pack),
+        unpack=jax.jit(packing.unpack),
+        ask=(jax.jit(ask_jekyll), jax.jit(ask_hyde)),
+        measure=jax.jit(
+            lambda arrays, config: measures.measure(packing.unpack(arrays), settings.unpack(config))
+        ),
+    )
+
+
+@cache
+def _initial(name: str) -> Any:
+    return jax.jit(ALGORITHMS[name].init, static_argnames="space")
+
+
+class Outcome(NamedTuple):
+    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
+    an episode ended), how it ended, and in which lane of a vector environment.
+    """
+
+    reward: float
+    following: spaces.View
+    start: spaces.View
+    terminated: bool
+    ended: bool
+    lane: int | None = None
+
+
+class DeepAgent(StepwiseAgent):
+    """What the agents with networks share. With an environment, or after `load`, there is a state;
+    an agent without one is its settings alone.
+
+    config : recommended, published (as the figure was made) or paper (the text, literally).
+    """
+
+    settings_type: ClassVar[type[learning.Settings]]
+    space: networks.Space  # where there is a state
+
+    def __init__(
+        self, env: spaces.Env | str | None, seed: int, config: Any, given: dict[str, Any]
+    ) -> None:
+        self._prepare(None if env is None else make_environment(env), seed)
+        mdp = getattr(getattr(self.env, "unwrapped", None), "mdp", None)
+        chosen = {} if mdp is None else {"gamma": mdp.gamma}
+        chosen |= {
+            f.name: given[f.name] for f in fields(self.settings_type) if given[f.name] is not None
+        }
+        self.settings = configure(self.name, config, **chosen)
+        self._arrays: Arrays | None = None
+        self._vector: VectorSteps | None = None
+        if self.env is not None:
+            self._start(spaces.space_of(self.env))
+
+    def _start(self, space: networks.Space) -> Self:
+        training_loop.keep_compiled()
+        self.space, self._steps = space, 0
+        self._observation = spaces.example(space)
+        # on the device once, not with every call
+        config = jax.tree.map(jnp.float32, self.settings)
+        settings = Packing.of(config)
+        self._config = settings.pack(config)
+        start = _initial(self.name)(jax.random.key(self.seed), self.settings, space=space)
+        self._compiled = _compiled(self.name, Packing.of(start), settings)
+        self.state = start
+        return self
+
+    @property
+    def state(self) -> learning.State:
+        """Everything the agent knows, as its algorithm has it, until learning goes on."""
+        arrays = self._known()
+        state: learning.State = self._compiled.unpack(arrays)
+        return state
+
+    @state.setter
+    def state(self, state: learning.State) -> None:
+        self._arrays = self._compiled.pack(state)
+
+    def _known(self) -> Arrays:
+        if self._arrays is None:
+            raise InputError("the agent has no environment; give one, or load one that has learned")
+        return self._arrays
+
+    @property
+    def steps(self) -> int:
+        return self._steps
+
+    def _look(self, observation: Any, info: dict[str, Any]) -> spaces.View:
+        try:
+            return spaces.look(self.space, observation, info)
+        except InputError as error:
+            shown = " ".join(repr(observation)[:80].split())
+            raise InputError(
+                f"{name_of(self.env)} returned the observation {shown} at step "
+                f"{self._steps + 1}: {error}"
+            ) from None
+
+    def _stands_at(self, seen: spaces.View) -> bool:
+        return all(map(np.array_equal, *map(jax.tree.leaves, (seen, self._observation))))
+
+    def _begin(self, number: int, seen: spaces.View) -> None:
+        self._arrays, chosen = self._compiled.begin(self._arrays, self._config, seen)
+        action, hyde = np.asarray(chosen).tolist()
+        self._observation, self._episode = seen, Episode(number, action, hyde)
+
+    def _reserve(self, steps: int) -> None:
+        pass  # replay has its size from the beginning
+
+    def _enter(self, interrupts: Interrupts) -> None:
+        if not isinstance(self.env, VectorEnv):
+            super()._enter(interrupts)
+            return
+        self._interrupts = interrupts
+        if self.is_inside:
+            return
+        self._vector = vector = self._vector or VectorSteps(self.env)
+        number = 0 if self._episode is None else self._episode.number
+        starts = [self._look(*view) for view in vector.restart(self.seed, number)]
+        for i, start in enumerate(starts):
+            self._begin_lane(i, vector.new_episode(), start)
+        self.is_inside = True
+
+    def _begin_lane(self, i: int, episode: Episode, start: spaces.View) -> None:
+        vector: Any = self._vector
+        self._interrupts.is_closed = True
+        self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
+        self._begin(episode.number, start)
+        vector.lanes[i] = Lane(start, self._episode)
+        self._interrupts.is_closed = False
+
+    def _try_lane(self, vector: VectorSteps) -> Outcome:
+        i, step = vector.next(self.seed, self._as_action)
+        start = None if step.start is None else self._look(*step.start)
+        if step.reached is None:
+            self._begin_lane(i, vector.lanes[i].episode, start)  # type: ignore[arg-type]
+            return self._try_lane(vector)
+        following, ended = self._look(*step.reached), step.terminated or step.truncated
+        reward = check_reward(self.env, step.reward, self._steps + 1)
+        return Outcome(reward, following, start or following, step.terminated, ended, i)
+
+    def _try(self) -> Outcome:
+        if self._vector is not None:
+            return self._try_lane(self._vector)
+        episode: Any = self._episode
+        observation, reward, terminated, truncated, info = self.env.step(
+            self._as_action(episode.next_action)
+        )
+        following, ended = self._look(observation, info), bool(terminated or truncated)
+        value = check_reward(self.env, reward, self._steps + 1)
+        start = following
+        if ended:
+            start = self._look(*reset(self.env, self.seed, episode.number + 1))
+        return Outcome(value, following, start, bool(terminated), ended)
+
+    def _take_over(self, outcome: Outcome) -> bool:
+        reward, following, start, terminated, ended, lane = outcome
+        if lane is not None:
+            self._observation, self._episode = self._vector.lanes[lane]  # type: ignore[union-attr]
+            hyde = np.bool_(self._episode.hyde)  # type: ignore[union-attr]
+            self._arrays = self._compiled.lead(self._arrays, hyde)
+        episode: Any = self._episode
+        facts = (
+            self._observation,
+            np.int32(episode.next_action),
+            np.float32(reward),
+            following,
+            np.float32(not terminated),
+        )
+        self._arrays, chosen = self._compiled.turn(
+            self._arrays, self._config, facts, np.bool_(ended), start
+        )
+        action, hyde = np.asarray(chosen).tolist()
+        episode.actions.append(episode.next_action)
+        episode.total += reward
+        self._steps += 1
+        self._observation, episode.next_action = start, action
+        if ended:
+            self.episodes.add(episode.total, len(episode.actions), episode.hyde, self._steps)
+            self._episode = Episode(episode.number + 1, action, hyde)
+        if lane is not None:
+            self._episode = self._vector.stored(lane, self._observation, self._episode, ended)  # type: ignore[union-attr, arg-type]
+        return ended
+
+    def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:
+        arrays = self._known()
+        x = spaces.read(self.space, observation)
+        is_batch = spaces.is_batch(self.space, x)
+        view = spaces.View(x, spaces.read_mask(self.space, action_mask))
+        asked = view if is_batch else jax.tree.map(lambda part: part[None], view)
+        pi, q = self._compiled.ask[who](arrays, self._config, asked)
+        return Beliefs(np.asarray(pi), None if q is None else np.asarray(q), is_batch)
+
+    def _as_action(self, index: int) -> Any:
+        return spaces.action_of(self.space, index)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {
+            "episodes": self.episodes.table,
+            **agent_files.named_arrays(self.state),
+        }
+
+    def save(self, path: str | Path) -> None:
+        agent_files.save(path, self)
+
+    @classmethod
+    def load(cls, path: str | Path, env: spaces.Env | str | None = None, **own: Any) -> Self:
+        """The agent saved in a folder; with an environment of the same spaces it goes on learning
+        where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
+        """
+        return agent_files.load(cls, path, env, own)
+
+    @property
+    def has_hyde(self) -> bool:
+        return hasattr(self.settings, "explorer")
+
+    def _measure(self) -> dict[str, float]:
+        values = self._compiled.measure(self._arrays, self._config)
+        return {name: float(value) for name, value in values.items()}

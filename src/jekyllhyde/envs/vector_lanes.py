@@ -1,0 +1,100 @@
+"""A Gymnasium vector environment as what happens in each of its lanes.
+
+Vector environments begin new episodes by themselves, in one of three ways (their
+`metadata["autoreset_mode"]`):
+
+    SameStep    in the step that ends an episode; what it ended with is in info["final_obs"]
+    NextStep    in the step after it, which takes no action and is no transition
+    Disabled    not at all; they are reset here
+
+Whichever it is, a lane has transitions with the observation that they really led to, and starts.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import iterate
+
+from jekyllhyde.errors import InputError
+
+View = tuple[Any, dict[str, Any]]  # an observation, and what comes with it
+
+
+class LaneStep(NamedTuple):
+    """What happened in a lane: the observation that the step led to, with its info, reward, and how
+    it ended, None where there was no step; and where a new episode starts, None where none does.
+    """
+
+    reached: View | None
+    reward: float
+    terminated: bool
+    truncated: bool
+    start: View | None
+
+
+class VectorLanes:
+    """The lanes of a vector environment; `reset` has their first views, `step` takes an action for
+    each of them. Where a lane awaits its reset (NextStep), its action does not count.
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        self.env, self.n = env, int(env.num_envs)
+        told = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
+        try:
+            self.mode = AutoresetMode(told)
+        except ValueError:
+            raise InputError(
+                f"metadata['autoreset_mode'] is {told!r}; it must be an AutoresetMode of Gymnasium"
+            ) from None
+        self._awaits = np.zeros(self.n, dtype=bool)  # a reset in the next step
+
+    def reset(self, seed: int) -> list[View]:
+        """The first view of each lane."""
+        options: Any = {}
+        if self.mode is AutoresetMode.DISABLED:
+            options = {"options": {"reset_mask": np.ones(self.n, dtype=bool)}}
+        observations, infos = self.env.reset(seed=seed, **options)
+        self._awaits[:] = False
+        return self._views(observations, infos)
+
+    def step(self, actions: Sequence[Any], seed: int) -> list[LaneStep]:
+        """What happens in each lane; `seed` is for the episodes that are begun here (Disabled)."""
+        observations, rewards, terminated, truncated, infos = self.env.step(
+            np.array(actions, dtype=self.env.action_space.dtype)
+        )
+        ended = np.asarray(terminated) | np.asarray(truncated)
+        views = self._views(observations, infos)
+        reached: list[View | None] = list(views)
+        starts: list[View | None] = [None] * self.n
+        if self.mode is AutoresetMode.SAME_STEP and ended.any():
+            finals = infos["final_obs"]
+            for i in np.flatnonzero(ended):
+                reached[i] = (finals[i], _info(infos.get("final_info", {}), int(i)))
+                starts[i] = views[i]
+        elif self.mode is AutoresetMode.DISABLED and ended.any():
+            begun = self._views(*self.env.reset(seed=seed, options={"reset_mask": ended}))
+            starts = [view if ends else None for view, ends in zip(begun, ended, strict=True)]
+        elif self.mode is AutoresetMode.NEXT_STEP:
+            for i in np.flatnonzero(self._awaits):
+                reached[i], starts[i] = None, views[i]
+            self._awaits = ended & ~self._awaits
+        return [
+            LaneStep(reached[i], rewards[i], bool(terminated[i]), bool(truncated[i]), starts[i])
+            for i in range(self.n)
+        ]
+
+    def _views(self, observations: Any, infos: dict[str, Any]) -> list[View]:
+        each = list(iterate(self.env.observation_space, observations))
+        return [(observation, _info(infos, i)) for i, observation in enumerate(each)]
+
+
+def _info(infos: dict[str, Any], lane: int) -> dict[str, Any]:
+    # What is said of one lane; where `_name` is not true, nothing is.
+    said = {}
+    for name, values in infos.items():
+        is_said = infos.get(f"_{name}")
+        if is_said is not None and is_said[lane] and not isinstance(values, dict):
+            said[name] = values[lane]
+    return said

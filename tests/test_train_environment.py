@@ -1,0 +1,209 @@
+"""`jh train` in an environment: what it leaves and goes on with; `jh eval` and `jh watch`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import jekyllhyde as jh
+from jekyllhyde import deep
+from jekyllhyde.cli import main
+from jekyllhyde.cli.live_table import rows
+
+LAKE = ["train", "FrozenLake-v1", "--eval-every", "500", "--eval-episodes", "3"]
+SMALL = ["--hidden", "8", "--hidden-hyde", "8", "--batch", "8", "--capacity", "500"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
+    status = main([str(word) for word in arguments])
+    output = capsys.readouterr()
+    return status, output.out, output.err
+
+
+def table(path: Path) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = pq.read_table(path).to_pydict()
+    return columns
+
+
+def test_the_folder_of_a_training(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "lake"
+    status, text, _ = run(capsys, *LAKE, "--steps", 1500, "--out", out, "--json")
+    report = json.loads(text)
+    assert status == 0
+    assert report["measured"][1]["quantity"] == "undiscounted return, last evaluation"
+    episodes, evaluations = table(out / "episodes.parquet"), table(out / "evaluations.parquet")
+    assert list(episodes) == ["run", "episode", "step", "return", "length", "hyde"]
+    assert np.cumsum(episodes["length"]).tolist() == episodes["step"]
+    assert set(episodes["hyde"]) == {0, 1}
+    assert evaluations["step"] == [500, 1000, 1500]
+    assert all(lo <= mean for lo, mean in zip(evaluations["lo"], evaluations["mean"], strict=True))
+    config = tomllib.loads((out / "config.toml").read_text())
+    assert config["run"]["command"].startswith("jh train FrozenLake-v1 --eval-every 500")
+    assert config["run"]["agent"] == "tabular_jekyll_hyde"
+    assert config["versions"]["jekyllhyde"] == jh.__version__
+    assert config["settings"]["gamma"] == 0.99
+    assert (out / "train.png").read_bytes().startswith(b"\x89PNG")
+    agent = jh.TabularJekyllHyde.load(out / "agent" / "agent.npz", "FrozenLake-v1")
+    assert agent.steps == 1500
+    assert (out / "best" / "agent.npz").exists()
+    for file in report["files"]:
+        assert Path(file).exists()
+
+
+def test_going_on_is_never_having_stopped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert run(capsys, *LAKE, "--steps", 1700, "--runs", 2, "--out", whole)[0] == 0
+    assert run(capsys, *LAKE, "--steps", 800, "--runs", 2, "--out", parts)[0] == 0
+    assert run(capsys, "train", "--resume", parts, "--steps", 1700)[0] == 0
+    for name in ("episodes.parquet", "evaluations.parquet"):
+        assert table(whole / name) == table(parts / name)
+    for name in ("run-0", "run-1"):
+        a, b = (np.load(path / name / "agent" / "agent.npz") for path in (whole, parts))
+        assert all(np.array_equal(a[key], b[key]) for key in a.files)
+
+
+def test_episodes_end_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run(capsys, "train", "FrozenLake-v1", "--episodes", 7, "--out", tmp_path)[0] == 0
+    assert len(table(tmp_path / "episodes.parquet")["run"]) == 7
+    assert run(capsys, "train", "--resume", tmp_path, "--episodes", 9)[0] == 0
+    assert len(table(tmp_path / "episodes.parquet")["run"]) == 9
+
+
+def test_keywords_of_the_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flags = ["--env-kwargs", "map_name=8x8", "is_slippery=False", "--steps", 50, "--out", tmp_path]
+    assert run(capsys, "train", "FrozenLake-v1", *flags)[0] == 0
+    lake = gym.make("FrozenLake-v1", map_name="8x8")
+    agent = jh.TabularJekyllHyde.load(tmp_path / "agent" / "agent.npz", lake)
+    assert agent.tables.q.shape == (64, 4)
+    status, _, error = run(capsys, "train", "FrozenLake-v1", "--env-kwargs", "8x8")
+    assert (status, error) == (2, "jh: env_kwargs is '8x8'; it must be name=value\n")
+
+
+def test_networks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    line = ["train", "CartPole-v1", "--steps", 300, "--eval-every", 150, *SMALL, "--out", tmp_path]
+    assert run(capsys, *line)[0] == 0
+    agent = deep.JekyllHyde.load(tmp_path / "agent", "CartPole-v1")
+    assert agent.steps == 300
+    assert [row["step"] for row in agent.evaluations] == [150, 300]
+    assert run(capsys, "train", "--resume", tmp_path, "--steps", 350)[0] == 0
+    assert deep.JekyllHyde.load(tmp_path / "agent").steps == 350
+
+
+class Pressing(gym.Wrapper[Any, Any, Any, Any]):
+    """FrozenLake in which Ctrl-C is pressed in step 321."""
+
+    count = 0
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(gym.make("FrozenLake-v1"))
+
+    def step(self, action: Any) -> Any:
+        Pressing.count += 1
+        if Pressing.count == 321:
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().step(action)
+
+
+@pytest.fixture
+def pressing() -> Iterator[str]:
+    gym.register("Pressing-v0", Pressing)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    Pressing.count = 0
+    yield "Pressing-v0"
+    signal.signal(signal.SIGINT, handler)
+    del gym.registry["Pressing-v0"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT is sent")
+def test_ctrl_c_finishes_the_step_and_saves(
+    pressing: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "stopped"
+    status, _, error = run(capsys, "train", pressing, "--steps", 600, "--out", out)
+    assert status == 130
+    assert error == (
+        f"jh: stopped after 321 steps of run 0 and saved; go on with: jh train --resume {out}\n"
+    )
+    assert run(capsys, "train", "--resume", out)[0] == 0
+    assert run(capsys, "train", pressing, "--steps", 600, "--out", tmp_path / "whole")[0] == 0
+    episodes = [table(path / "episodes.parquet") for path in (out, tmp_path / "whole")]
+    assert episodes[0] == episodes[1]
+    Pressing.count = 0
+    status, _, error = run(capsys, "train", pressing, "--steps", 600)
+    assert (status, error) == (130, "jh: stopped; nothing is kept without --out FOLDER\n")
+
+
+BAD = {
+    "train --resume nowhere": "'nowhere' is no folder that jh train --out wrote",
+    "train chain --resume nowhere": "only learning step by step in an environment is resumed",
+    "train FrozenLake-v1 --steps 0": "steps is 0",
+    "train FrozenLake-v1 --eval-every 0": "eval_every is 0",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_bad_input(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, error = run(capsys, *line.split())
+    assert status == 2
+    assert BAD[line] in error
+    assert error.count("\n") == 1
+
+
+def test_the_rows_of_the_live_table() -> None:
+    values = {"episodes": 3, "return_hyde": 2.0, "epsilon": 0.25, "critic_loss": 1e-5}
+    assert rows(values, 10, 20) == [
+        ("steps", "10 of 20"),
+        ("episodes", "3"),
+        ("return, Hyde's last 100", "2"),
+        ("epsilon", "0.25"),
+        ("critic's loss", "1e-05"),
+    ]
+    assert rows({}, 10, None)[0] == ("steps", "10")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+def test_a_kill_leaves_the_old_checkpoint_or_the_new(tmp_path: Path) -> None:
+    """Killed at moments of its own choice, resumed each time: the curve of a run that lived."""
+    line = ["train", "FrozenLake-v1", "--steps", "3000", "--checkpoint-every", "1"]
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "jekyllhyde"]
+    first = True
+    for delay in (0.2, 0.05, 0.4):
+        start = ["--out", str(out)] if first else ["--resume", str(out)]
+        child = subprocess.Popen(
+            [*command, *(line if first else ["train"]), *start],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        checkpoint = out / "agent" / "agent.npz"
+        before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+        while child.poll() is None and not (
+            checkpoint.exists() and checkpoint.stat().st_mtime_ns > before
+        ):
+            time.sleep(0.01)
+        time.sleep(delay)
+        child.kill()
+        _, errors = child.communicate()
+        assert b"Error" not in errors, errors
+        first = False
+    assert main(["train", "--resume", str(out)]) == 0
+    assert main([*line, "--checkpoint-every", "100000", "--out", str(tmp_path / "whole")]) == 0
+    episodes = [table(path / "episodes.parquet") for path in (out, tmp_path / "whole")]
+    assert episodes[0] == episodes[1]
+    for folder in (out, out / "agent"):
+        assert not [path for path in folder.iterdir() if path.name.startswith(".")]

@@ -1,0 +1,154 @@
+"""Vector environments: the three ways in which they begin new episodes have one outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import jax
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+
+import jekyllhyde as jh
+from jekyllhyde import deep
+from jekyllhyde.envs.vector_lanes import LaneStep, VectorLanes
+from jekyllhyde.errors import InputError
+
+
+class Count(gym.Env[Any, Any]):
+    """Counts its steps up to `length`, from 100 times its episode on; odd numbers forbid action 0.
+
+    The last step terminates where the length is even, and truncates where it is odd.
+    """
+
+    observation_space, action_space = Box(0.0, 1e9, (1,)), Discrete(2, start=1)
+
+    def __init__(self, length: int = 3) -> None:
+        self.length, self.episode, self.count = length, 0, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.episode, self.count = self.episode + 1, 0
+        return self._see()
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert action in (1, 2)
+        assert self.count < self.length
+        assert self.count % 2 == 0 or action == 2, "a masked action was taken"
+        self.count += 1
+        observation, info = self._see()
+        ended, is_even = self.count == self.length, self.length % 2 == 0
+        return observation, float(self.count), ended and is_even, ended and not is_even, info
+
+    def _see(self) -> tuple[Any, dict[str, Any]]:
+        number = np.array([100.0 * self.episode + self.count], np.float32)
+        return number, {"action_mask": np.array([self.count % 2 == 0, True])}
+
+
+def lengths(count: int) -> list[Any]:
+    return [lambda length=2 + i: Count(length) for i in range(count)]
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+def test_every_mode_has_the_same_transitions(mode: AutoresetMode, kind: Any) -> None:
+    env = kind(lengths(2), autoreset_mode=mode)
+    lanes = VectorLanes(env)
+    views = lanes.reset(1)
+    seen: list[list[tuple[float, float, bool]]] = [[], []]
+    for _ in range(9):
+        steps = lanes.step([2, 2], 3)
+        for i, step in enumerate(steps):
+            if step.reached is not None:
+                before, after = (float(view[0][0]) for view in (views[i], step.reached))
+                assert step.reward == after % 100
+                assert after == before + 1  # never from one episode into another
+                assert step.reached[1]["action_mask"][0] == (after % 2 == 0)
+                seen[i].append((before, after, step.terminated or step.truncated))
+                assert step.terminated == (i == 0 and step.reward == 2)
+                assert step.truncated == (i == 1 and step.reward == 3)
+                views[i] = step.reached
+            if step.start is not None:
+                assert float(step.start[0][0]) % 100 == 0
+                views[i] = step.start
+    env.close()
+    for i, episodes in enumerate(seen):
+        ends = [after % 100 for _, after, ended in episodes if ended]
+        assert len(ends) >= 2
+        assert set(ends) == {2 + i}
+
+
+def test_lanes_of_gymnasiums_own_vector_environment() -> None:
+    env = gym.make_vec("CartPole-v1", num_envs=3, vectorization_mode="vector_entry_point")
+    lanes = VectorLanes(env)
+    lanes.reset(1)
+    steps: list[LaneStep] = []
+    for _ in range(60):
+        steps += lanes.step([0, 1, 0], 0)
+    # every start follows an end, and pushing one way ends an episode within 12 steps
+    assert sum(step.start is not None for step in steps) >= 12
+    assert all(step.reward == 1.0 for step in steps if step.reached is not None)
+
+
+def test_a_mode_that_nobody_knows_is_refused() -> None:
+    env = SyncVectorEnv(lengths(1))
+    env.metadata = {"autoreset_mode": "sometimes"}
+    with pytest.raises(InputError, match="autoreset_mode'] is 'sometimes'"):
+        VectorLanes(env)
+
+
+SMALL: dict[str, Any] = {"hidden": (8,), "batch": 4, "capacity": 60}
+
+
+def make(mode: AutoresetMode, count: int = 2) -> Any:
+    return SyncVectorEnv(lengths(count), autoreset_mode=mode)
+
+
+def test_an_agent_learns_from_all_lanes(tmp_path: Path) -> None:
+    """Every transition that is stored is one of a lane, whatever the mode; steps are counted once;
+    two calls are one.
+    """
+    for mode in AutoresetMode:
+        agent = deep.DoubleDQN(make(mode), **SMALL).learn(31)
+        assert agent.steps == int(agent.state.t) == 31
+        data = jax.tree.map(np.asarray, agent.state.everyone.data)
+        before, after = data.observation[:31, 0], data.following[:31, 0]
+        assert (after == before + 1).all()
+        assert (data.reward[:31] == after % 100).all()
+        ends = data.discount[:31] == 0  # lanes of 2 steps terminate, those of 3 are cut
+        assert set(after[ends] % 100) == {2.0}
+        assert set(agent.episodes.lengths) == {2, 3}
+        returns = {2: 3.0, 3: 6.0}
+        assert agent.episodes.returns.tolist() == [returns[n] for n in agent.episodes.lengths]
+        parts = deep.DoubleDQN(make(mode), **SMALL).learn(5).learn(26)
+        assert same(agent, parts)
+    agent.save(tmp_path / "agent")
+    loaded = deep.DoubleDQN.load(tmp_path / "agent", make(mode))
+    assert same(loaded, agent)
+    with pytest.warns(UserWarning, match="new episodes begin"):
+        loaded.learn(10)
+    assert loaded.steps == 41
+
+
+def same(first: Any, second: Any) -> bool:
+    a, b = first.arrays(), second.arrays()
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_each_lane_has_its_own_leader() -> None:
+    agent = deep.JekyllHyde(
+        make(AutoresetMode.NEXT_STEP, 3), **SMALL, hidden_hyde=(8,), warmup=5, epsilon_1=20.0
+    )
+    agent.learn(120)
+    assert 0 < agent.episodes.hyde.mean() < 1
+    # Hyde's replay has what he did, beside the first batch of everything
+    hyde = int((agent.episodes.lengths * agent.episodes.hyde).sum())
+    assert abs(int(agent.state.hyde.size) - min(hyde + 4, 60)) <= 8
+
+
+def test_tables_take_one_environment() -> None:
+    with pytest.raises(InputError, match="vector"):
+        jh.TabularJekyllHyde(gym.make_vec("FrozenLake-v1", 2, vectorization_mode="sync"))
