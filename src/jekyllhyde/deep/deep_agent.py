@@ -25,7 +25,7 @@ from jekyllhyde.deep import (
 )
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, VectorSteps
-from jekyllhyde.episode import Episode, check_reward, name_of, reset
+from jekyllhyde.episode import Episode, check_reward, name_of, reset, take_step
 from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
@@ -217,8 +217,8 @@ class DeepAgent(StepwiseAgent):
         if self._vector is not None:
             return self._try_lane(self._vector)
         episode: Any = self._episode
-        observation, reward, terminated, truncated, info = self.env.step(
-            self._as_action(episode.next_action)
+        observation, reward, terminated, truncated, info = take_step(
+            self.env, self._as_action(episode.next_action)
         )
         following, ended = self._look(observation, info), bool(terminated or truncated)
         value = check_reward(self.env, reward, self._steps + 1)

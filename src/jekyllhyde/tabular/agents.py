@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.episode import Episode, check_reward, has_time_limit, reset
+from jekyllhyde.episode import Episode, check_reward, has_time_limit, reset, take_step
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.schedule import ScheduleLike
@@ -103,8 +103,8 @@ class TabularAgent(StepwiseAgent):
 
     def _try(self) -> Outcome:
         episode: Any = self._episode
-        observation, reward, terminated, truncated, info = self.env.step(
-            self._as_action(episode.next_action)
+        observation, reward, terminated, truncated, info = take_step(
+            self.env, self._as_action(episode.next_action)
         )
         following = self._look(observation, info)
         value = check_reward(self.env, reward, self.steps + 1)
