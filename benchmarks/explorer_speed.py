@@ -27,8 +27,8 @@ REPETITIONS = 5
 C_BONUS = 0.01
 PROBLEMS = {
     "chain 10": (jh.chain(10, beta=0.8), 100_000),
-    "random 100": (jh.garnet(100, 4, 2, seed=1), 20_000),
-    "DeepSea 10": (jh.deep_sea(10), 50_000),
+    "random 100": (jh.garnet(100, 4, 2, seed=1), 5_000),
+    "DeepSea 10": (jh.deep_sea(10), 20_000),
 }
 AGENTS: dict[str, Any] = {
     "recommended": jh.TabularJekyllHyde(),

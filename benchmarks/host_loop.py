@@ -7,6 +7,7 @@ many updates and actions; the host loop is `agent.learn`. Seconds are those of t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from time import process_time
@@ -32,7 +33,7 @@ AGENTS = {"J&H": deep.JekyllHyde, "DDQN": deep.DoubleDQN, "SAC": deep.DiscreteSA
 def compiled_steps(agent: DeepAgent) -> Any:
     """Updates and actions of a copy of the agent, on one transition, in one call."""
     algorithm, config = deep.ALGORITHMS[agent.name], agent.settings
-    seen = agent._observation
+    seen = agent._observation.observation
     facts = networks.Transition(seen, np.int32(0), np.float32(1), seen, np.float32(1))
 
     @partial(jax.jit, donate_argnums=0)
@@ -40,7 +41,7 @@ def compiled_steps(agent: DeepAgent) -> Any:
         def body(state: Any, _: Any) -> tuple[Any, jax.Array]:
             state = algorithm.update(state, config, facts, np.bool_(False))
             action, key = algorithm.act(state, config, seen)
-            return jax.tree.map(lambda x: x, _with_key(state, key)), action
+            return replace(state, key=key), action
 
         return jax.lax.scan(body, state, None, length=STEPS)[0]
 
@@ -53,12 +54,6 @@ def compiled_steps(agent: DeepAgent) -> Any:
     return turn
 
 
-def _with_key(state: Any, key: Any) -> Any:
-    from dataclasses import replace
-
-    return replace(state, key=key)
-
-
 def main() -> None:
     rows, data = [], {}
     for name, kind in AGENTS.items():
@@ -66,7 +61,7 @@ def main() -> None:
         agent.learn(WARMUP)
         turns = {"update": compiled_steps(agent), "host": partial(agent.learn, STEPS)}
         seconds: dict[str, list[float]] = {which: [] for which in turns}
-        for which, turn in turns.items():
+        for turn in turns.values():
             turn()  # compiled
         for _ in range(TURNS):
             for which, turn in turns.items():

@@ -63,5 +63,7 @@ class Sampled(gym.Env[Any, Any]):
         return observation, reward, False, self.elapsed == self.length, info
 
     def _see(self) -> tuple[Any, dict[str, Any]]:
-        self.mask = self.np_random.permutation([1, self.np_random.integers(2), 0]).astype(np.int8)
+        self.mask = self.np_random.permutation([1, int(self.np_random.integers(2)), 0]).astype(
+            np.int8
+        )
         return self.observation_space.sample(), {"action_mask": self.mask} if self.masked else {}

@@ -4,6 +4,7 @@ made of ids, modules, functions and classes.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from gymnasium.utils.env_checker import check_env as gymnasium_check
 
 import jekyllhyde as jh
 from boundary_envs import ACTIONS, SPACES, Sampled
+from jekyllhyde.cli import main
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.domains import DOMAINS
 from jekyllhyde.mdp.gym_import import make_environment
@@ -38,6 +40,8 @@ class Faulty(gym.Env[Any, Any]):
 
     def step(self, action: int) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         self.count += 1
+        if self.fault == "raises":
+            raise RuntimeError("out of order")
         reward = {"nan reward": np.nan, "text reward": "much"}.get(self.fault, 1.0)
         ended = self.count == 10 and self.fault != "endless"
         return self._see(), reward, ended, False, {}
@@ -57,6 +61,7 @@ class Faulty(gym.Env[Any, Any]):
         ("nan reward", "the reward is nan at step 1; it must be finite"),
         ("text reward", "the reward is 'much' at step 1"),
         ("endless", r"no episode ended within 50 steps; .*TimeLimit"),
+        ("raises", "it raised RuntimeError: 'out of order'"),
         ("nan", r"the observation has the number nan.*\(at step 3\)"),
         ("outside", "at step 3 is not in its space"),
         ("shape", r"has the shape \(1,\)"),
@@ -71,11 +76,16 @@ def test_what_is_wrong_is_said(fault: str, sentence: str) -> None:
     assert problem in str(report)
 
 
+def test_vectors_are_checked_lane_by_lane() -> None:
+    with pytest.raises(InputError, match="check one of its lanes"):
+        jh.check_env(gym.make_vec("CartPole-v1", 2, vectorization_mode="sync"))
+
+
 def test_nothing_is_wrong() -> None:
     report = jh.check_env(Faulty, steps=50)
     assert report.ok
     text = str(report)
-    assert "the observation is 2 numbers, scaled by their running mean and variance" in text
+    assert "the observation is numbers (2), scaled by their running mean and variance" in text
     assert "there are 2 actions" in text
     assert "5 episodes ended, after 10 to 10 steps" in text
     assert "rewards were from 1 to 1" in text
@@ -87,10 +97,10 @@ def test_what_agents_do_with_each_part_is_said() -> None:
     assert report.ok, report
     text = str(report)
     for words in (
-        "observation['image'] is an image (16, 16, 3), stored in 8 bits",
-        "observation['where']['x'] is 2 numbers",
+        "observation['image'] is an image (16, 16, 3), seen by convolutions; 1000 transitions",
+        "observation['where']['x'] is numbers (2)",
         "observation['where']['room'] is categories, as 4 numbers",
-        "observation['door'] is 2 bits",
+        "observation['door'] is bits (2)",
         "actions are the product 2 x 3 = 6",
     ):
         assert words in text
@@ -100,10 +110,27 @@ def test_what_agents_do_with_each_part_is_said() -> None:
     assert "TransformAction" in refused.problems[0]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_minigrid() -> None:
+    pytest.importorskip("minigrid")
+    report = jh.check_env("minigrid:MiniGrid-DoorKey-5x5-v0", steps=300)
+    assert report.ok, report
+    assert "observation['image'] is numbers (147)" in str(report)
+    assert "observation['mission'] is text, which is left out" in str(report)
+
+
 @pytest.mark.parametrize("name", DOMAINS)
 def test_our_environments_pass_both_checks(name: str) -> None:
     assert jh.check_env(DOMAINS[name].id, steps=300).ok
     gymnasium_check(gym.make(DOMAINS[name].id).unwrapped, skip_render_check=True)
+
+
+def test_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "FrozenLake-v1", "--steps", "100", "--env-kwargs", "map_name=8x8"]) == 0
+    assert "observations are 64 states" in capsys.readouterr().out
+    assert main(["check", "Pendulum-v1", "--json"]) == 1
+    assert "TransformAction" in json.loads(capsys.readouterr().out)["problems"][0]
+    assert main(["check", "Nothing-v0"]) == 2
 
 
 MODULE = """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import jax
@@ -18,7 +18,7 @@ from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.learning import Critic, Replay, State, decreasing, learn_critics
+from jekyllhyde.deep.learning import Critic, Replay, State, counted, decreasing, learn_critics
 from jekyllhyde.deep.networks import (
     Learner,
     Network,
@@ -169,6 +169,21 @@ def test_replay_draws_only_what_is_stored() -> None:
     assert ring.everything()[1].tolist() == [1.0] + [0.0] * 49
 
 
+def test_counters_stop_instead_of_beginning_anew_below_0() -> None:
+    """Past 2^31 steps agents would be in their warm-up again, and learn nothing."""
+    most = jnp.int32(2**31 - 1)
+    config = configure("ddqn", hidden=(4,), batch=2, capacity=4)
+    state = ddqn.init(jax.random.key(0), config, Space(5, (), 2))
+    state = replace(state, t=most, episodes=most)
+    for _ in range(3):
+        before, state = state, ddqn.update(state, config, transition(1), jnp.asarray(True))
+    assert (int(state.t), int(state.episodes)) == (2**31 - 1, 2**31 - 1)
+    weights = [each.networks.q.online.network.weights[0] for each in (before, state)]
+    assert (weights[0] != weights[1]).any()
+    assert counted(jnp.int32(5), jnp.asarray(False)) == 5
+    assert counted(jnp.int32(5)) == 6
+
+
 @pytest.mark.parametrize("per_action", [False, True])
 def test_the_bonus_falls_where_one_has_been(per_action: bool) -> None:
     rnd = RND(clip=5.0, adam_eps=1e-8, per_action=per_action)
@@ -208,6 +223,17 @@ def jekyll(space: Space, **settings: Any) -> tuple[jekyll_hyde.Config, State]:
     small = {"trained_embedding": False, "bonus": RND(deep_target=True), "hidden_hyde": (8,)}
     config = configure("jekyll_hyde", "published", **{**small, **settings})
     return config, jekyll_hyde.init(jax.random.key(0), config, space)
+
+
+def test_a_configuration_shows_every_value() -> None:
+    for agent in ("jekyll_hyde", "ddqn", "sac"):
+        config = configure(agent)
+        text = repr(config)
+        for field in fields(config):
+            assert f"{field.name}=" in text
+        assert "gamma=0.99" in text
+        assert "RND(eta=" in text
+        assert "clip=0.7" in text
 
 
 def test_epsilon_by_hand() -> None:

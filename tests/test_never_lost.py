@@ -182,6 +182,8 @@ def test_the_environment_of_an_agent_may_be_used_between_lessons() -> None:
     agent = MAKERS["tables"](env).learn(50)
     jh.evaluate_policy(agent, env, 3)
     assert same(agent.learn(50), MAKERS["tables"]("FrozenLake-v1").learn(100))
+    agent.learn(100, eval_env=env, eval_every=30)
+    assert same(agent, MAKERS["tables"]("FrozenLake-v1").learn(200))
 
 
 def test_a_handler_of_ones_own_is_called_between_steps(tmp_path: Path) -> None:

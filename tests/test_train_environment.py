@@ -67,8 +67,9 @@ def test_going_on_is_never_having_stopped(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    assert run(capsys, *LAKE, "--steps", 1700, "--runs", 2, "--out", whole)[0] == 0
-    assert run(capsys, *LAKE, "--steps", 800, "--runs", 2, "--out", parts)[0] == 0
+    two = [*LAKE, "--runs", 2]  # in two processes, or in this one
+    assert run(capsys, *two, "--workers", 2, "--steps", 1700, "--out", whole)[0] == 0
+    assert run(capsys, *two, "--workers", 1, "--steps", 800, "--out", parts)[0] == 0
     assert run(capsys, "train", "--resume", parts, "--steps", 1700)[0] == 0
     for name in ("episodes.parquet", "evaluations.parquet"):
         assert table(whole / name) == table(parts / name)
@@ -207,3 +208,58 @@ def test_a_kill_leaves_the_old_checkpoint_or_the_new(tmp_path: Path) -> None:
     assert episodes[0] == episodes[1]
     for folder in (out, out / "agent"):
         assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_eval_and_watch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "lake"
+    two = ["--runs", 2, "--workers", 1]
+    assert run(capsys, *LAKE, "--steps", 500, *two, "--out", out)[0] == 0
+    status, text, _ = run(capsys, "eval", out, "--episodes", 5, "--json")
+    rows_of_runs = json.loads(text)["returns"]
+    assert status == 0
+    assert [row["run"] for row in rows_of_runs] == ["0", "1", "means"]
+    agent = jh.TabularJekyllHyde.load(out / "run-1" / "agent" / "agent.npz")
+    assert rows_of_runs[1]["mean"] == jh.evaluate_policy(agent, "FrozenLake-v1", 5).mean
+    status, text, _ = run(capsys, "eval", out, "--episodes", 3, "--who", "hyde", "--best")
+    assert "hyde of" in text
+    status, text, _ = run(capsys, "watch", out, "--fps", 1000, "--most", 3)
+    assert status == 0
+    assert text.count("FHFH") >= 1
+    film = tmp_path / "film.gif"
+    assert run(capsys, "watch", out, "--out", film, "--most", 3)[0] == 0
+    assert film.read_bytes().startswith(b"GIF8")
+    faults = {
+        ("watch", out, "--out", "film.txt"): "it must end in .gif or .mp4",
+        ("watch", out, "--who", "utterson"): "who is 'utterson'",
+        ("eval", tmp_path): "is no folder that jh train --out wrote",
+        ("watch", out, "--number", 5): "run 5 has no agent yet",
+    }
+    for line, words in faults.items():
+        status, _, error = run(capsys, *line)
+        assert status == 2
+        assert words in error
+
+
+def test_pages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "other")]
+    for seed, folder in enumerate(folders):
+        assert run(capsys, *LAKE, "--steps", 500, "--seed", seed, "--out", folder)[0] == 0
+    page = (folders[0] / "report.html").read_text()
+    assert "Who led when" in page
+    assert "Jekyll&#39;s value" in page
+    assert "jh train FrozenLake-v1" in page
+    assert run(capsys, "compare", *folders, "--out", tmp_path / "both.html")[0] == 0
+    both = (tmp_path / "both.html").read_text()
+    assert "<h1>one and other</h1>" in both
+    assert "other: Jekyll" in both
+
+
+def test_copies_of_the_environment(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    line = ["train", "CartPole-v1", "--envs", 3, "--steps", 90, *SMALL, "--out", tmp_path]
+    assert run(capsys, *line)[0] == 0
+    agent = deep.JekyllHyde.load(tmp_path / "agent")
+    assert agent.steps == 90
+    assert len(agent.episodes) >= 3
+    status, _, error = run(capsys, "train", "FrozenLake-v1", "--envs", 3, "--steps", 9)
+    assert status == 2
+    assert error.count("\n") == 1

@@ -16,6 +16,7 @@ import jekyllhyde as jh
 from jekyllhyde import deep
 from jekyllhyde.envs.vector_lanes import LaneStep, VectorLanes
 from jekyllhyde.errors import InputError
+from jekyllhyde.policy_returns import environment_like
 
 
 class Count(gym.Env[Any, Any]):
@@ -147,6 +148,17 @@ def test_each_lane_has_its_own_leader() -> None:
     # Hyde's replay has what he did, beside the first batch of everything
     hyde = int((agent.episodes.lengths * agent.episodes.hyde).sum())
     assert abs(int(agent.state.hyde.size) - min(hyde + 4, 60)) <= 8
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_evaluations_have_one_environment_like_the_lanes(mode: str) -> None:
+    vector = gym.make_vec("CartPole-v1", 2, vectorization_mode=mode)
+    env = environment_like(vector)
+    assert isinstance(env, gym.Env)
+    assert env.spec is not None
+    assert env.spec.id == "CartPole-v1"
+    with pytest.raises(InputError, match="not in a vector of them"):
+        jh.evaluate_policy(object(), vector)
 
 
 def test_tables_take_one_environment() -> None:

@@ -22,9 +22,9 @@ IMPORTS: dict[str, tuple[str, ...]] = {
 }
 FLOOR = (
     "errors   files   intervals   plotting   registry   references   options\n"
-    "agent   schedule   simplex   jit   parallel"
+    "agent   stepwise_agent   episode   schedule   simplex   jit   parallel"
 )
-COMMANDS = "jh plan\njh train\njh figure\njh sweep\njh report\njh store\njh list"
+COMMANDS = "jh plan\njh train\njh eval\njh watch\njh figure\njh sweep\njh report\njh store\njh list"
 # left, bottom, width, height; what is in it; colour
 ROOMS: dict[str, tuple[tuple[float, float, float, float], str, str]] = {
     "mdp": ((0.2, 4.1, 2.1, 1.5), "finite MDPs,\nexact values,\ndomains", "#56B4E9"),

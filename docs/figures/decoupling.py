@@ -72,8 +72,9 @@ def main() -> None:
             agent = find_agent(row["agent"]).cls(**({} if is_ours else read(row["settings"])))
             seen = measure(task, agent, 2000)
             hyde = f"{seen['hyde']:.0%}" if is_ours else ""
+            name = row["agent"].removeprefix("tabular_")
             lines.append(
-                f"| {task} | {row['agent'].removeprefix('tabular_')} | {seen['solved']} of {RUNS} | {seen['steps']:,.0f} | "
+                f"| {task} | {name} | {seen['solved']} of {RUNS} | {seen['steps']:,.0f} | "
                 f"{seen['visited']:.0%} | {hyde} | {seen['entropy']:.2f} |"
             )
             print(lines[-1], flush=True)

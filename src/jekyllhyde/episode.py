@@ -6,6 +6,7 @@ that was left in an unknown state, comes back there by playing them again. Where
 random beyond its seed, what it shows then differs, and a new episode begins.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,11 +80,12 @@ def check_reward(env: Any, reward: Any, step: int) -> float:
     try:
         value = float(reward)
     except (TypeError, ValueError):
-        value = np.nan
-    require(
-        np.isfinite(value),
-        f"{name_of(env)} returned the reward {reward!r} at step {step}; rewards are finite numbers",
-    )
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(
+            f"{name_of(env)} returned the reward {reward!r} at step {step}; "
+            "rewards are finite numbers"
+        )
     return value
 
 

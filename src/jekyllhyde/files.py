@@ -11,12 +11,14 @@ import errno
 import glob
 import io
 import json
+import math
 import os
 import shutil
 import stat
 import sys
 import time
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -199,6 +201,23 @@ def _toml(value: Any) -> str:
 def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
     """Arrays by name, without pickle."""
     write_file(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """Arrays by name, after checking that they take no more memory than the file has bytes."""
+    headers = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+    with path.open("rb") as file:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                with archive.open(entry) as member:
+                    major, _ = np.lib.format.read_magic(member)
+                    shape, _, kind = headers[major](member)
+                    size = member.tell() + math.prod(shape) * kind.itemsize
+                if entry.compress_type != zipfile.ZIP_STORED or size != entry.file_size:
+                    raise InputError(f"its array {entry.filename!r} has another size than it says")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
 
 
 def write_parquet(path: Path, columns: Any) -> None:

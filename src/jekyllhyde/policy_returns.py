@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from jekyllhyde import intervals
 from jekyllhyde.episode import check_reward, has_time_limit, name_of, reset
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 
 EVALUATION = 2**31  # the environment's number in the seeds of resets; where one learns it is small
+# keywords with which Gymnasium makes a vector environment, not its lanes
+OF_VECTORS = ("num_envs", "vectorization_mode", "vector_kwargs", "max_episode_steps")
 LONGEST = 10_000  # steps after which an episode is cut where the environment declares no limit
 
 
@@ -85,6 +87,10 @@ def opened(env: Any) -> Iterator[Any]:
     from jekyllhyde.mdp.gym_import import make_environment
 
     environment = make_environment(env)
+    require(
+        not hasattr(environment, "num_envs"),
+        f"env is {env!r}; episodes are played in one environment, not in a vector of them",
+    )
     try:
         yield environment
     finally:
@@ -93,7 +99,7 @@ def opened(env: Any) -> Iterator[Any]:
 
 
 def environment_like(env: Any) -> Any:
-    """Another environment made as `env` was."""
+    """Another environment made as `env` was; of a vector environment, one like its lanes."""
     import gymnasium
 
     if env.spec is None:
@@ -101,4 +107,7 @@ def environment_like(env: Any) -> Any:
             f"{name_of(env)} was not made by gymnasium.make, so that no second one can be made for "
             "evaluations; give eval_env"
         )
+    if isinstance(env, gymnasium.vector.VectorEnv):
+        own = {name: value for name, value in env.spec.kwargs.items() if name not in OF_VECTORS}
+        return gymnasium.make(env.spec.id, **own)
     return gymnasium.make(env.spec)

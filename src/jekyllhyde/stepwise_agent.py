@@ -17,71 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Agent, Callback, Episodes, Record
-from jekyllhyde.episode import Episode, play_again, reset
-from jekyllhyde.errors import InputError, check_count, require
+from jekyllhyde.episode import Episode, check_reward, play_again, reset, take_step
+from jekyllhyde.errors import check_count, require
 from jekyllhyde.interrupts import Interrupts
+from jekyllhyde.personality import HYDE, JEKYLL, Beliefs, Personality
 from jekyllhyde.policy_returns import environment_like, evaluate_policy, opened
 from jekyllhyde.progress_bar import progress_bar as show_progress
 
-JEKYLL, HYDE = range(2)
 CHUNK = 1 << 16  # steps that room is made for at once
 REPORTED = 100  # steps between two movements of the bar
 PATIENCE = 2  # failures at one step after which its episode is given up
 
 
-class Beliefs(NamedTuple):
-    """What a personality thinks of N observations: probabilities and values of the actions [N, A],
-    and whether a batch was asked for; `q` is None where he keeps none.
+class Outcome(NamedTuple):
+    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
+    an episode ended), and how it ended; `lane` is which of several environments.
     """
 
-    probabilities: NDArray[Any]
-    q: NDArray[Any] | None
-    is_batch: bool
-
-
-class Personality:
-    """Dr Jekyll or Mr Hyde, who can be asked what he would do; asking changes nothing."""
-
-    def __init__(self, agent: "StepwiseAgent", who: int) -> None:
-        self.agent, self._who = agent, who
-
-    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
-        """His most probable action, or one drawn with his probabilities, among those that the mask
-        allows; an array of actions for a batch of observations.
-        """
-        pi, _, is_batch = self.agent._ask(observation, self._who, action_mask)
-        pi = pi if action_mask is None else _allowed(pi, action_mask)
-        if deterministic:
-            actions = pi.argmax(-1)
-        else:
-            edges = pi.cumsum(-1, dtype=np.float64)
-            draws = self.agent._draws.random((len(pi), 1)) * edges[:, -1:]
-            actions = (draws >= edges).sum(-1)
-        chosen = [self.agent._as_action(int(action)) for action in actions]
-        return np.array(chosen) if is_batch else chosen[0]
-
-    def probabilities(self, observation: Any) -> NDArray[Any]:
-        """Those with which he acts [A], or [N, A] for a batch."""
-        pi, _, is_batch = self.agent._ask(observation, self._who)
-        return pi if is_batch else pi[0]
-
-    def q(self, observation: Any) -> NDArray[Any]:
-        """What he expects of each action [A], or [N, A]: Jekyll of rewards, Hyde of what is new."""
-        _, q, is_batch = self.agent._ask(observation, self._who)
-        if q is None:
-            raise InputError(f"{('Jekyll', 'Hyde')[self._who]} of this agent keeps no values q")
-        return q if is_batch else q[0]
-
-
-def _allowed(pi: NDArray[Any], action_mask: Any) -> NDArray[Any]:
-    # The probabilities of the actions that are allowed; all the same where none of them had any.
-    allowed = np.broadcast_to(np.asarray(action_mask).astype(bool), pi.shape)
-    require(
-        allowed.any(axis=-1).all(),
-        f"action_mask is {action_mask!r}; it must allow an action in each observation",
-    )
-    kept = np.where(allowed, pi, 0.0)
-    return np.where(kept.sum(-1, keepdims=True) > 0.0, kept, allowed)
+    reward: float
+    following: Any
+    start: Any
+    terminated: bool
+    ended: bool
+    lane: int | None = None
 
 
 class StepwiseAgent(Agent):
@@ -99,6 +57,7 @@ class StepwiseAgent(Agent):
         self.episodes, self.evaluations = Episodes(), []
         self.is_inside, self._failures = False, 0
         self._episode: Episode | None = None
+        self._cut: int | None = None  # steps after which an episode is cut
         self._draws = np.random.default_rng(self.seed)  # of `predict`, apart from learning
 
     def learn(
@@ -127,7 +86,9 @@ class StepwiseAgent(Agent):
         if eval_every is not None:
             check_count(eval_every, "eval_every", 1)
             evaluating = opened(environment_like(self.env) if eval_env is None else eval_env)
-        every = {"log": check_count(log_every, "log_every", 1), "evaluation": eval_every}
+        every = {"evaluation": eval_every, "log": check_count(log_every, "log_every", 1)}
+        if callback is None:
+            del every["log"]
         show = show_progress(steps, self.name) if progress_bar else nullcontext(lambda count: None)
         with evaluating as environment, show as advance, Interrupts() as interrupts:
             clock = [time.perf_counter(), self.steps]
@@ -179,6 +140,7 @@ class StepwiseAgent(Agent):
                     interrupts.is_closed = True
                     self._reserve(min(CHUNK, steps - i))
                     interrupts.is_closed = False
+                if i == 0 or not self.is_inside:  # an evaluation may have used the environment
                     self._enter(interrupts)
                 self.is_inside = False
                 outcome = self._try()
@@ -211,6 +173,19 @@ class StepwiseAgent(Agent):
             self._begin(number, start)
             interrupts.is_closed = False
         self.is_inside = True
+
+    def _try(self) -> Outcome:
+        # A step of the environment, checked; the agent is not changed by it.
+        episode: Any = self._episode
+        observation, reward, terminated, truncated, info = take_step(
+            self.env, self._as_action(episode.next_action)
+        )
+        following = start = self._look(observation, info)
+        value = check_reward(self.env, reward, self.steps + 1)
+        ended = bool(terminated or truncated or len(episode.actions) + 1 == self._cut)
+        if ended:
+            start = self._look(*reset(self.env, self.seed, episode.number + 1))
+        return Outcome(value, following, start, bool(terminated), ended)
 
     def _episode_record(self) -> Record:
         last = self.episodes.rows[-1]
@@ -251,10 +226,7 @@ class StepwiseAgent(Agent):
     def _reserve(self, steps: int) -> None: ...
 
     @abstractmethod
-    def _try(self) -> Any: ...
-
-    @abstractmethod
-    def _take_over(self, outcome: Any) -> bool: ...
+    def _take_over(self, outcome: Outcome) -> bool: ...
 
     @abstractmethod
     def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs: ...

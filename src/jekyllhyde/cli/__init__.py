@@ -7,21 +7,24 @@ from typing import Annotated, Any, Union
 import tyro
 
 from jekyllhyde import __version__
+from jekyllhyde.cli.checking import Check
 from jekyllhyde.cli.console import say
 from jekyllhyde.cli.figure import Figure, Report
 from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
 from jekyllhyde.cli.train import Train, resumed
-from jekyllhyde.cli.watching import Eval, Watch
+from jekyllhyde.cli.watching import Compare, Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
+    "check": Check,
     "eval": Eval,
     "watch": Watch,
+    "compare": Compare,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,

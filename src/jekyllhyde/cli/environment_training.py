@@ -1,15 +1,19 @@
 """`jh train` in an environment, step by step: checkpoints, evaluations, going on after a stop."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 
 from jekyllhyde.agent import LAST, Record
 from jekyllhyde.cli.console import keywords_of, settings_of
 from jekyllhyde.cli.live_table import live_table
 from jekyllhyde.cli.training_folder import TrainingFolder
+from jekyllhyde.cli.training_page import write_page
+from jekyllhyde.cli.training_processes import run_in_processes
 from jekyllhyde.cli.training_task import Outcome, Stopped, Task, make_agent, row
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count, require
@@ -25,6 +29,8 @@ def learn_step_by_step(
     steps: int | None = None,
     episodes: int | None = None,
     runs: int = 1,
+    workers: int | None = None,
+    envs: int = 1,
     eval_every: int | None = None,
     eval_episodes: int = 10,
     checkpoint_every: int = 10_000,
@@ -36,49 +42,104 @@ def learn_step_by_step(
     steps : environment steps per run; 100,000 where no episodes are given either.
     episodes : episodes per run; what comes first ends it.
     runs : independent runs.
+    workers : processes that share the runs; by default as many as there are cores.
+    envs : copies of the environment that an agent with networks learns from in turns.
     eval_every : steps between evaluations of the greedy policy in an environment of its own.
     eval_episodes : episodes of an evaluation.
     checkpoint_every : steps between checkpoints in the folder --out.
     env_kwargs : keywords of the environment, as in size=8 is_slippery=False.
     mdp_seed : which random MDP.
     """
-    most = steps or (UNLIMITED if episodes else 100_000)
-    make = _maker(task, keywords_of(env_kwargs), mdp_seed)
+    limits = Limits(
+        steps or (UNLIMITED if episodes else 100_000),
+        episodes,
+        {} if eval_every is None else {"eval_every": eval_every, "eval_episodes": eval_episodes},
+        checkpoint_every,
+    )
+    make = _makers(task, keywords_of(env_kwargs), mdp_seed, envs)
     folder = None if task.out is None else TrainingFolder(task.out, runs, task.record)
-    agents: list[Any] = []
-    J: list[float] = []
-    model = None
-    for run in range(runs):
-        agent = None if folder is None or not task.resume else folder.load(run, make())
-        agent = agent or make_agent(task.record, make(), run_seed(task.seed, run), task.settings)
+    if task.run is not None:  # in a worker
+        return _empty(_train(task, folder, task.run, limits, make))
+    agents = [_agent(task, folder, 0, make)]  # what is wrong is said before any work
+    print(task.sentence, end="", flush=True)
+    if folder is not None:
+        folder.clear()
+        folder.write_config(task.arguments, settings_of(agents[0].settings))
+    count = min(runs, workers or os.cpu_count() or 1)
+    if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
+        run_in_processes(task, folder, count)
+        agents = [folder.load(run, make.learning()) for run in range(runs)]
+    else:
+        agents = []
+        for run in range(runs):
+            _train(task, folder, run, limits, make, agents)
+    model = _model(task, agents[0], mdp_seed) if envs == 1 else None
+    return _outcome(task, folder, agents, model)
+
+
+class Limits(NamedTuple):
+    """When a run ends, how it is evaluated, and how often it is saved."""
+
+    steps: int
+    episodes: int | None
+    evaluation: dict[str, int]
+    checkpoint_every: int
+
+
+class Makers(NamedTuple):
+    """Functions that make the environment to learn in, and the one to evaluate in."""
+
+    learning: Callable[[], Any]
+    evaluation: Callable[[], Any]
+
+
+def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Makers) -> Any:
+    # The agent of a run: where it stopped, or a new one.
+    env = make.learning()
+    agent = None if folder is None or not task.resume else folder.load(run, env)
+    return agent or make_agent(task.record, env, run_seed(task.seed, run), task.settings)
+
+
+def _train(
+    task: Task,
+    folder: TrainingFolder | None,
+    run: int,
+    limits: Limits,
+    make: Makers,
+    agents: list[Any] | None = None,
+) -> Any:
+    # One run to its end; `agents` are those of the runs before, to which it is added.
+    agent = _agent(task, folder, run, make)
+    if agents is not None:
         agents.append(agent)
-        if run == 0:
-            print(task.sentence, end="")
-            model = _model(task, agent, mdp_seed)
-            if folder is not None:
-                folder.clear()
-                folder.write_config(task.arguments, settings_of(agent.settings))
-        watch = Watch(task, folder, run, most, episodes, checkpoint_every, agents)
-        more = {}
-        if isinstance(agent, StepwiseAgent) and eval_every is not None:
-            more = {"eval_env": make(), "eval_every": eval_every, "eval_episodes": eval_episodes}
-        watch.learn(agent, **more)
-        J += [] if model is None else [model.evaluate(_greedy(agent, model.n_states)).J]
+    more: dict[str, Any] = {}
+    if isinstance(agent, StepwiseAgent) and limits.evaluation:
+        more = {"eval_env": make.evaluation(), **limits.evaluation}
+    Watch(task, folder, run, limits, agents).learn(agent, **more)
+    return agent
+
+
+def _empty(agent: Any) -> Outcome:
+    # of a worker, whose agent is in the folder
+    return Outcome(1, [], "", {}, lambda path: [], {})
+
+
+def _outcome(task: Task, folder: TrainingFolder | None, agents: list[Any], model: Any) -> Outcome:
     last = [np.mean(a.episodes.returns[-LAST:]) if len(a.episodes) else np.nan for a in agents]
     measured = [row(f"undiscounted return, last {LAST} episodes", last)]
-    if eval_every is not None and all(agent.evaluations for agent in agents):
+    if all(getattr(agent, "evaluations", []) for agent in agents):
         final = [agent.evaluations[-1]["mean"] for agent in agents]
         measured.append(row("undiscounted return, last evaluation", final))
     if model is not None:
+        J = [model.evaluate(_greedy(agent, model.n_states)).J for agent in agents]
         measured += [
             row("discounted J of the greedy policy", J),
             row("discounted J of the optimum", model.J_star),
         ]
-    done = sum(getattr(agent, "steps", most) for agent in agents)
     return Outcome(
-        runs=runs,
+        runs=len(agents),
         measured=measured,
-        work=f"{done} steps",
+        work=f"{sum(getattr(agent, 'steps', 0) for agent in agents)} steps",
         settings=settings_of(agents[0].settings),
         write=lambda path: _written(folder, agents, task),
         failures={},
@@ -93,13 +154,11 @@ class Watch:
         task: Task,
         folder: TrainingFolder | None,
         run: int,
-        steps: int,
-        episodes: int | None,
-        checkpoint_every: int,
-        agents: list[Any],
+        limits: Limits,
+        agents: list[Any] | None,
     ) -> None:
-        self.task, self.folder, self.run, self.steps = task, folder, run, steps
-        self.episodes, self.checkpoint_every, self.agents = episodes, checkpoint_every, agents
+        self.task, self.folder, self.run, self.agents = task, folder, run, agents
+        self.steps, self.episodes, _, self.checkpoint_every = limits
         self.show: Callable[[dict[str, float], int], None] = lambda values, step: None
         self.saved = 0
 
@@ -110,7 +169,7 @@ class Watch:
         total = None if self.steps == UNLIMITED else self.steps
         try:
             if self.episodes is None or len(agent.episodes) < self.episodes:
-                with live_table(title, total) as self.show:
+                with live_table(title, total, self.agents is not None) as self.show:
                     agent.learn(max(self.steps - done, 0), callback=self.note, **more)
         except KeyboardInterrupt:
             if self.folder is None:
@@ -141,7 +200,8 @@ class Watch:
         if self.folder is not None:
             self.folder.save(agent, self.run)
             self.saved = getattr(agent, "steps", 0)
-            self.folder.write_tables(self.agents)
+            if self.agents is not None:
+                self.folder.write_tables(self.agents)
 
 
 def run_seed(seed: int, run: int) -> int:
@@ -155,17 +215,30 @@ def _written(folder: TrainingFolder | None, agents: list[Any], task: Task) -> li
         return []
     title = f"{task.record.name} on {task.domain.name} ({len(agents)} runs)"
     files = [*folder.write_tables(agents), folder.write_picture(agents, title)]
+    if all(isinstance(agent, StepwiseAgent) for agent in agents):
+        files.append(write_page(folder.path / "report.html", {folder.path: agents}))
     places = [folder.checkpoint(run) for run in range(len(agents))]
     return [*files, *(str(place) for place in places if place.exists())]
 
 
-def _maker(task: Task, keywords: dict[str, Any], mdp_seed: int) -> Callable[[], Any]:
-    # Makes the environment: that of the id, or the face of a known model.
+def _makers(task: Task, keywords: dict[str, Any], mdp_seed: int, envs: int) -> Makers:
+    # Of the environment of that id, or of the face of a known model.
     if task.domain.foreign:
-        return lambda: make_environment(task.domain.name, keywords)
+        name = task.domain.name
+
+        def make() -> Any:
+            return make_environment(name, keywords)
+
+        def make_many() -> Any:
+            return make_environment(
+                lambda: gymnasium.make_vec(name, envs, "sync", None, None, **keywords)
+            )
+
+        return Makers(make if envs == 1 else make_many, make)
     require(not keywords, "env_kwargs is given, but a known model has its options as flags")
+    require(envs == 1, f"envs is {envs}; a known model is one environment")
     mdp, cut = task.mdp(mdp_seed), task.domain.cut(**task.options)
-    return lambda: TabularEnv(mdp, cut)
+    return Makers(lambda: TabularEnv(mdp, cut), lambda: TabularEnv(mdp, cut))
 
 
 def _model(task: Task, agent: Any, mdp_seed: int) -> Any:

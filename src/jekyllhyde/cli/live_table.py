@@ -32,9 +32,11 @@ def rows(values: dict[str, float], step: int, total: int | None) -> list[tuple[s
 
 
 @contextmanager
-def live_table(title: str, total: int | None) -> Iterator[Callable[[dict[str, float], int], None]]:
+def live_table(
+    title: str, total: int | None, is_shown: bool = True
+) -> Iterator[Callable[[dict[str, float], int], None]]:
     """What it yields is called with new values and the number of steps."""
-    if not sys.stderr.isatty():
+    if not (is_shown and sys.stderr.isatty()):
         yield lambda values, step: None
         return
     from rich import box, console, live, table

@@ -91,10 +91,10 @@ class Train(ProblemCommand):
         made.groups = (work, options, settings)
         return made
 
-    def run(self) -> None:
-        way_name = self.task.way.__name__
+    def prepared(self) -> tuple[Any, dict[str, Any]]:
+        """The task, and the keywords of its way."""
         require(
-            self.resume is None or way_name == "learn_step_by_step",
+            self.resume is None or self.task.way.__name__ == "learn_step_by_step",
             "resume is given, but only learning step by step in an environment is resumed",
         )
         out = self.resume or self.out
@@ -110,6 +110,16 @@ class Train(ProblemCommand):
             out=out,
             resume=self.resume is not None,
         )
+        return task, work
+
+    def learn_run(self, run: int) -> None:
+        """One run alone, whose agent is left in the folder."""
+        task, work = self.prepared()
+        task.way(task._replace(run=run), **work)
+
+    def run(self) -> None:
+        task, work = self.prepared()
+        out = task.out
         start = time.perf_counter()
         outcome = task.way(task._replace(sentence="") if self.json else task, **work)
         seconds = time.perf_counter() - start

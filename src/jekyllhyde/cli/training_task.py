@@ -22,7 +22,7 @@ class Stopped(KeyboardInterrupt):
 class Task(NamedTuple):
     """What is learned: the problem with its options, and by whom, with hers; in which way, and a
     sentence that is said when all is checked; the folder that results go to, whether learning goes
-    on there, and the arguments that were given.
+    on there, the arguments that were given, and the one run to make, in a process of its own.
 
     `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
     and gives a bar for the work that follows.
@@ -38,6 +38,7 @@ class Task(NamedTuple):
     out: Path | None = None
     resume: bool = False
     arguments: tuple[str, ...] = ()
+    run: int | None = None
 
     def mdp(self, seed: int) -> FiniteMDP:
         return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))

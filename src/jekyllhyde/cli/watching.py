@@ -12,7 +12,7 @@ import tyro
 
 from jekyllhyde import intervals
 from jekyllhyde.agent import find_agent
-from jekyllhyde.cli.console import keywords_of, show_json, show_table, values_of
+from jekyllhyde.cli.console import keywords_of, say, show_json, show_table, values_of
 from jekyllhyde.cli.training_folder import TrainingFolder, read_config
 from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, check_choice, check_count, need, require
@@ -136,7 +136,7 @@ class Watch:
         frames = self._frames(env, personality)
         if write is not None:
             write(list(frames))
-            print(self.out)
+            say(str(self.out))
             return
         for frame in frames:
             if mode == "ansi":
@@ -145,14 +145,40 @@ class Watch:
 
     def _frames(self, env: Any, personality: Any) -> Iterator[Any]:
         for number in range(self.episodes):
-            observation, _ = reset(env, self.seed, number, EVALUATION)
+            observation, info = reset(env, self.seed, number, EVALUATION)
             yield env.render()
             for _ in range(self.most):
-                action = personality.predict(observation)
-                observation, _, terminated, truncated, _ = env.step(action)
+                mask = {name: info[name] for name in ("action_mask",) if name in info}
+                action = personality.predict(observation, **mask)
+                observation, _, terminated, truncated, info = env.step(action)
                 yield env.render()
                 if terminated or truncated:
                     break
+
+
+@dataclass(frozen=True)
+class Compare:
+    """One page on several trainings of `jh train --out`: their curves together, who led when, what
+    was set.
+    """
+
+    folders: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="FOLDER ...")]
+    """Folders of jh train --out."""
+    out: Path = Path("compare.html")
+    """File for the page."""
+
+    def run(self) -> None:
+        from jekyllhyde.cli.training_page import write_page
+
+        trainings: dict[Path, list[Any]] = {}
+        for path in self.folders:
+            training = Training.of(path)
+            runs = range(training.folder.runs)
+            trainings[path] = [training.personality(run, "jekyll", False) for run in runs]
+            for agent in trainings[path]:
+                agent.env = training.make()
+        require(trainings, "folders is empty; give those of the trainings to compare")
+        say(write_page(self.out, trainings))
 
 
 def _mode(training: Training, mode: str) -> str:

@@ -172,7 +172,7 @@ def _check_consistency(agent: "DeepAgent") -> None:
     state, space, steps = agent.state, agent.space, agent.steps
     episode, table, rows = agent._episode, agent.episodes.table, len(agent.episodes)
     fits = {
-        "steps": int(state.t) == steps,
+        "steps": int(state.t) == min(steps, learning.MOST),
         "episodes": np.isfinite(table).all()
         and int(state.episodes) == rows
         and np.isin(table[:, 2], (0, 1)).all()

@@ -83,9 +83,7 @@ class Networks(eqx.Module):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
-    space, features = space.embed(
-        features_key, config.trained_embedding, config.normalize_observations
-    )
+    space, features = space.embed(features_key, config)
     return State(
         key=key,
         networks=Networks(

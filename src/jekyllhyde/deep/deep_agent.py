@@ -2,11 +2,9 @@
 under the contract of all agents (`jekyllhyde.agent`).
 """
 
-from dataclasses import fields, replace
-from functools import cache
+from dataclasses import fields
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
@@ -14,92 +12,22 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from jekyllhyde.deep import (
-    ALGORITHMS,
     agent_files,
     configure,
     learning,
-    measures,
     networks,
     spaces,
     training_loop,
 )
+from jekyllhyde.deep.compiled_steps import compiled, initial_of
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, VectorSteps
-from jekyllhyde.episode import Episode, check_reward, name_of, reset, take_step
+from jekyllhyde.episode import Episode, check_reward, name_of
 from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
-from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
-
-
-@cache
-def _compiled(name: str, packing: Packing, settings: Packing) -> SimpleNamespace:
-    # An algorithm's functions on a packed state, compiled. `begin` and `turn` give up the state
-    # that they are given, so that replay is changed in place, not copied; both choose the next
-    # action.
-    plain = ALGORITHMS[name]
-
-    def choose(state: Any, config: Any, view: spaces.View) -> tuple[Arrays, jax.Array]:
-        action, key = plain.act(state, config, *view)
-        chosen = jnp.stack([action, state.hyde_acts.astype(jnp.int32)])
-        return packing.pack(replace(state, key=key)), chosen
-
-    def begin(arrays: Arrays, config: Arrays, view: spaces.View) -> tuple[Arrays, jax.Array]:
-        return choose(packing.unpack(arrays), settings.unpack(config), view)
-
-    def lead(arrays: Arrays, hyde: Any) -> Arrays:
-        return packing.pack(replace(packing.unpack(arrays), hyde_acts=hyde))
-
-    def turn(
-        arrays: Arrays, config: Arrays, facts: tuple[Any, ...], ended: Any, start: spaces.View
-    ) -> tuple[Arrays, jax.Array]:
-        state, numbers = packing.unpack(arrays), settings.unpack(config)
-        after = plain.update(state, numbers, spaces.transition_of(*facts), ended)
-        return choose(after, numbers, start)
-
-    def ask_jekyll(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
-        tables: tuple[jax.Array, jax.Array] = packing.unpack(arrays).networks.tables(*views)
-        return tables
-
-    def ask_hyde(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
-        own, numbers = packing.unpack(arrays).networks, settings.unpack(config)
-        x = networks.encode(own.features, views.observation)
-        logits = jax.vmap(lambda *view: numbers.explorer.logits(own.explorer, numbers, *view))(
-            x, views.allowed
-        )
-        critic = getattr(own.explorer, "q", None)  # an explorer of the user's own may have none
-        q = critic.online.network(x) if isinstance(critic, learning.Critic) else None
-        return jax.nn.softmax(logits), q
-
-    return SimpleNamespace(
-        begin=jax.jit(begin, donate_argnums=0),
-        lead=jax.jit(lead, donate_argnums=0),
-        turn=jax.jit(turn, donate_argnums=0),
-        pack=jax.jit(packing.pack),
-        unpack=jax.jit(packing.unpack),
-        ask=(jax.jit(ask_jekyll), jax.jit(ask_hyde)),
-        measure=jax.jit(
-            lambda arrays, config: measures.measure(packing.unpack(arrays), settings.unpack(config))
-        ),
-    )
-
-
-@cache
-def _initial(name: str) -> Any:
-    return jax.jit(ALGORITHMS[name].init, static_argnames="space")
-
-
-class Outcome(NamedTuple):
-    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
-    an episode ended), how it ended, and in which lane of a vector environment.
-    """
-
-    reward: float
-    following: spaces.View
-    start: spaces.View
-    terminated: bool
-    ended: bool
-    lane: int | None = None
+from jekyllhyde.personality import Beliefs
+from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 
 
 class DeepAgent(StepwiseAgent):
@@ -135,8 +63,10 @@ class DeepAgent(StepwiseAgent):
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
         self._config = settings.pack(config)
-        start = _initial(self.name)(jax.random.key(self.seed), self.settings, space=space)
-        self._compiled = _compiled(self.name, Packing.of(start), settings)
+        start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=space)
+        view, number = self._observation, np.float32(0)
+        self._step = Packing.of((view, np.int32(0), number, view, number, np.int32(0), view))
+        self._compiled = compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
         return self
 
@@ -200,7 +130,8 @@ class DeepAgent(StepwiseAgent):
         self._interrupts.is_closed = True
         self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
         self._begin(episode.number, start)
-        vector.lanes[i] = Lane(start, self._episode)
+        begun: Any = self._episode
+        vector.lanes[i] = Lane(start, begun)
         self._interrupts.is_closed = False
 
     def _try_lane(self, vector: VectorSteps) -> Outcome:
@@ -214,35 +145,27 @@ class DeepAgent(StepwiseAgent):
         return Outcome(reward, following, start or following, step.terminated, ended, i)
 
     def _try(self) -> Outcome:
-        if self._vector is not None:
-            return self._try_lane(self._vector)
-        episode: Any = self._episode
-        observation, reward, terminated, truncated, info = take_step(
-            self.env, self._as_action(episode.next_action)
-        )
-        following, ended = self._look(observation, info), bool(terminated or truncated)
-        value = check_reward(self.env, reward, self._steps + 1)
-        start = following
-        if ended:
-            start = self._look(*reset(self.env, self.seed, episode.number + 1))
-        return Outcome(value, following, start, bool(terminated), ended)
+        return super()._try() if self._vector is None else self._try_lane(self._vector)
 
     def _take_over(self, outcome: Outcome) -> bool:
         reward, following, start, terminated, ended, lane = outcome
         if lane is not None:
-            self._observation, self._episode = self._vector.lanes[lane]  # type: ignore[union-attr]
-            hyde = np.bool_(self._episode.hyde)  # type: ignore[union-attr]
+            vector: Any = self._vector
+            self._observation, self._episode = vector.lanes[lane]
+            hyde = np.bool_(vector.lanes[lane].episode.hyde)
             self._arrays = self._compiled.lead(self._arrays, hyde)
         episode: Any = self._episode
-        facts = (
+        step = (
             self._observation,
             np.int32(episode.next_action),
             np.float32(reward),
             following,
             np.float32(not terminated),
+            np.int32(ended),
+            start,
         )
         self._arrays, chosen = self._compiled.turn(
-            self._arrays, self._config, facts, np.bool_(ended), start
+            self._arrays, self._config, self._step.pack_on_host(step)
         )
         action, hyde = np.asarray(chosen).tolist()
         episode.actions.append(episode.next_action)
@@ -253,7 +176,7 @@ class DeepAgent(StepwiseAgent):
             self.episodes.add(episode.total, len(episode.actions), episode.hyde, self._steps)
             self._episode = Episode(episode.number + 1, action, hyde)
         if lane is not None:
-            self._episode = self._vector.stored(lane, self._observation, self._episode, ended)  # type: ignore[union-attr, arg-type]
+            self._episode = vector.stored(lane, self._observation, self._episode, ended)
         return ended
 
     def _ask(self, observation: Any, who: int, action_mask: Any = None) -> Beliefs:

@@ -23,12 +23,13 @@ CHANNELS = (16, 32)
 
 
 class Seen(eqx.Module):
-    """An observation with images: the vector [..., n], and images [..., height, width, channels]
-    in 8 bits.
+    """An observation with images: the vector [..., n], images [..., height, width, channels] in 8
+    bits, and their digest [..., 2], by which they are known.
     """
 
     vector: Any
     images: tuple[Any, ...]
+    digest: Any
 
 
 class Normalizer(eqx.Module):

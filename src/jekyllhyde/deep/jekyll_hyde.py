@@ -43,11 +43,9 @@ from jekyllhyde.deep.learning import (
 )
 from jekyllhyde.deep.networks import (
     Learner,
-    Network,
     Samples,
     Space,
     Transition,
-    among,
     encode,
     mean,
     noisy_greedy,
@@ -177,9 +175,7 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
-    space, features = space.embed(
-        features_key, config.trained_embedding, config.normalize_observations
-    )
+    space, features = space.embed(features_key, config)
     example = space.transition()
     return State(
         key=key,
@@ -256,7 +252,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
-    logits = among(samples.allowed_next, networks.actor.network(samples.x_next))
+    logits = samples.among_next(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     return samples.reward + config.gamma * samples.discount * v
@@ -266,10 +262,10 @@ def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) 
     """One expected update in every state of the batch, by the rule that the configuration names."""
     chosen = config.actor_rule
     rule = ACTOR_RULES[chosen] if isinstance(chosen, str) else chosen
-    q = among(samples.allowed, q)
+    q = samples.among(q)
 
-    def loss(network: Network) -> jax.Array:
-        logits = among(samples.allowed, network(samples.x))
+    def loss(network: Any) -> jax.Array:
+        logits = samples.among(network(samples.x))
         return mean(rule(logits, q, config.temperature), samples.weight)
 
     gradient = jax.grad(loss)(actor.network)

@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RND, Bonus
-from jekyllhyde.deep.encoders import Normalizer
+from jekyllhyde.deep.encoders import Normalizer, Seen
+from jekyllhyde.deep.frames import Frames, without_images
 from jekyllhyde.deep.networks import (
     Learner,
     Network,
@@ -65,7 +66,7 @@ def _written_out(record: Any) -> str:
 
 class Replay(eqx.Module):
     """A ring of the last `capacity` transitions: `data` [capacity, ...], where the next one goes,
-    and how many there are.
+    and how many there are; images are in `frames`.
 
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
@@ -77,13 +78,24 @@ class Replay(eqx.Module):
     data: Transition
     position: jax.Array
     size: jax.Array
+    frames: Frames | None = None
 
     @classmethod
     def empty(cls, capacity: int, example: Transition) -> Self:
+        frames = None
+        if isinstance(example.observation, Seen):
+            frames = Frames.empty(capacity, example.observation)
+            example = without_images(example)
         data = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example)
-        return cls(data, _zero(), _zero())
+        return cls(data, _zero(), _zero(), frames)
 
     def add(self, transition: Transition, keep: jax.Array | bool = True) -> Self:
+        frames = self.frames
+        if frames is not None:
+            frames, before = frames.keep(transition.observation, keep)
+            frames, after = frames.keep(transition.following, keep)
+            transition = replace(transition, observation=before, following=after)
+
         def write(ring: jax.Array, value: jax.Array) -> jax.Array:
             old = jax.lax.dynamic_index_in_dim(ring, self.position, keepdims=False)
             return jax.lax.dynamic_update_index_in_dim(
@@ -95,15 +107,25 @@ class Replay(eqx.Module):
             jax.tree.map(write, self.data, transition),
             (self.position + kept) % capacity,
             jnp.minimum(self.size + kept, capacity),
+            frames,
         )
 
     def sample(self, uniform: jax.Array) -> tuple[Transition, jax.Array]:
         index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
         weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
-        return jax.tree.map(lambda ring: ring[index], self.data), weight
+        return self._fetched(jax.tree.map(lambda ring: ring[index], self.data), weight)
 
     def everything(self) -> tuple[Transition, jax.Array]:
-        return self.data, (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
+        weight = (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
+        return self._fetched(self.data, weight)
+
+    def _fetched(self, batch: Transition, weight: jax.Array) -> tuple[Transition, jax.Array]:
+        if self.frames is None:
+            return batch, weight
+        before, is_there = self.frames.fetch(batch.observation)
+        after, is_after_there = self.frames.fetch(batch.following)
+        weight = weight * is_there * is_after_there
+        return replace(batch, observation=before, following=after), weight
 
 
 class State(eqx.Module):
@@ -200,7 +222,7 @@ class Critic(eqx.Module):
         tau: Any,
         config: Settings,
     ) -> Self:
-        greedy = jnp.argmax(among(samples.allowed_next, self.online.network(samples.x_next)), -1)
+        greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)
         goal = reward + discount * pick(self.target(samples.x_next), greedy)
         online, _ = regress(self.online, samples, goal, eta, config)
         return type(self)(online, blend(self.target, online.network, tau))

@@ -85,9 +85,9 @@ class Space(eqx.Module):
     masked : whether the environment says which actions are allowed.
 
     `network` has a network with these hidden layers and an output per action, `perceptron` one with
-    the outputs that are asked for. `embed` has the space, told whether networks train embeddings of
-    their own, and what encodes observations for all of them: the random table [S, 20] that they
-    share, or what normalizes vectors. `restored` reads what was written as JSON.
+    the outputs that are asked for. `embed` has the space, told by the settings whether networks
+    train embeddings of their own, and what encodes observations for all of them: the random table
+    [S, 20] that they share, or what normalizes vectors. `restored` reads what was written as JSON.
     """
 
     n_states: int | None = eqx.field(static=True)
@@ -125,7 +125,7 @@ class Space(eqx.Module):
             return jnp.zeros((), jnp.int32)
         vector = jnp.zeros(math.prod(self.shape))
         images = tuple(jnp.zeros(image, jnp.uint8) for image in self.images)
-        return Seen(vector, images) if images else vector
+        return Seen(vector, images, jnp.zeros(2, jnp.int32)) if images else vector
 
     def transition(self) -> "Transition":  # one of zeros
         zero, allowed = jnp.zeros(()), jnp.ones(self.n_actions, bool) if self.masked else None
@@ -150,9 +150,9 @@ class Space(eqx.Module):
             network, convolutions=Convolutions.of(jax.random.fold_in(key, 1), self.images)
         )
 
-    def embed(self, key: jax.Array, is_trained: bool, is_normalized: bool) -> tuple[Self, Any]:
-        if is_trained or self.n_states is None:
-            is_needed = is_normalized and self.n_numbers > 0
+    def embed(self, key: jax.Array, config: Any) -> tuple[Self, Any]:
+        if config.trained_embedding or self.n_states is None:
+            is_needed = config.normalize_observations and self.n_numbers > 0
             normalizer = Normalizer.of(self.n_numbers) if is_needed else None
             return replace(self, n_embedded=self.n_states), normalizer
         return self, jax.random.normal(key, (self.n_states, EMBEDDING))
@@ -195,7 +195,8 @@ class Transition(eqx.Module):
 class Samples(Transition):
     """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
-    the observations of a batch by the table `features`, which all networks share.
+    the observations of a batch by the `features` that all networks share. `among` and `among_next`
+    have values [N, A] in s and in s' with those of forbidden actions replaced.
     """
 
     x: Any
@@ -206,6 +207,12 @@ class Samples(Transition):
     def of(cls, features: Any, batch: Transition, weight: jax.Array) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
         return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
+
+    def among(self, values: jax.Array) -> jax.Array:
+        return among(self.allowed, values)
+
+    def among_next(self, values: jax.Array) -> jax.Array:
+        return among(self.allowed_next, values)
 
 
 class Learner(eqx.Module):

@@ -33,7 +33,6 @@ from jekyllhyde.deep.networks import (
     Samples,
     Space,
     Transition,
-    among,
     encode,
     mean,
     static,
@@ -75,9 +74,7 @@ class Networks(ActorCritic):
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
-    space, features = space.embed(
-        features_key, config.trained_embedding, config.normalize_observations
-    )
+    space, features = space.embed(features_key, config)
     return State(
         key=key,
         networks=Networks(
@@ -120,7 +117,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     alpha = jnp.exp(networks.log_alpha.network)
 
     def loss(network: Network) -> tuple[jax.Array, jax.Array]:
-        log_pi = jax.nn.log_softmax(among(samples.allowed, network(samples.x)))
+        log_pi = jax.nn.log_softmax(samples.among(network(samples.x)))
         pi = jnp.exp(log_pi)
         objective = mean(jnp.sum(pi * (alpha * log_pi - q), -1), samples.weight)
         return objective, -jnp.sum(pi * log_pi, -1)
@@ -144,7 +141,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def soft_goal(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N]: soft expected SARSA."""
-    logits = among(samples.allowed_next, networks.actor.network(samples.x_next))
+    logits = samples.among_next(networks.actor.network(samples.x_next))
     log_pi = jax.nn.log_softmax(logits)
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jnp.exp(log_pi) * (q - jnp.exp(networks.log_alpha.network) * log_pi), -1)
@@ -156,7 +153,7 @@ def learn_bonus(networks: Networks, config: Config, samples: Samples) -> tuple[N
     [N, A] in the batch's states.
     """
     novelty, bonus = config.bonus.of(networks.bonus, samples)
-    pi = jax.nn.softmax(among(samples.allowed_next, networks.actor.network(samples.x_next)))
+    pi = jax.nn.softmax(samples.among_next(networks.actor.network(samples.x_next)))
     v = jnp.sum(pi * networks.bonus_critic.network(samples.x_next), -1)
     goal = novelty + config.gamma * (samples.discount if config.bonus_terminates else 1.0) * v
     critic, q_bonus = regress(networks.bonus_critic, samples, goal, config.eta_c, config)

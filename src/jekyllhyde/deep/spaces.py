@@ -2,8 +2,10 @@
 actions and masks.
 """
 
+import hashlib
 import math
 import warnings
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -14,9 +16,11 @@ import numpy as np
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.networks import Space, Transition
 from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
+from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, require
 
-Env = gym.Env[Any, Any]
+# an environment, a vector environment, or what makes one
+Env = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | Callable[..., Any]
 
 
 def space_of(env: Any) -> Space:
@@ -36,7 +40,7 @@ def space_of(env: Any) -> Space:
         "n_actions": math.prod(n for n, _ in factors),
         "first_action": 0 if is_product else factors[0][1],
         "factors": factors if is_product else (),
-        "masked": "action_mask" in env.reset(seed=0)[1],
+        "masked": "action_mask" in reset(env, 0, 0)[1],
     }
     if isinstance(observations, gym.spaces.Discrete):
         first = int(observations.start)
@@ -51,14 +55,18 @@ def space_of(env: Any) -> Space:
 
 def read(space: Space, observation: Any) -> Any:
     """An observation, or a batch of them, as networks take it: indices from 0, vectors, or vectors
-    with images. What is not or not of the space, is refused.
+    with images. What is not finite, or not of the space, is refused.
     """
     if space.parts:
         vector, images = take_apart(space.parts, observation)
-        return Seen(vector, images) if images else vector
+        return Seen(vector, images, _digest(vector, images)) if images else vector
     if space.n_states is None:
-        whole = (Part((), "numbers", space.shape),)
-        return take_apart(whole, observation)[0]
+        array = np.asarray(observation)
+        if array.dtype == np.float32 and array.shape == space.shape:  # as a rule; it is faster
+            flat = array.flatten()
+            if np.isfinite(flat).all():
+                return flat
+        return take_apart((Part((), "numbers", space.shape),), observation)[0]
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
         raise InputError(
@@ -66,6 +74,16 @@ def read(space: Space, observation: Any) -> Any:
             f"{space.first_state + space.n_states - 1}"
         )
     return index.astype(np.int32)
+
+
+def _digest(vector: Array, images: tuple[Array, ...]) -> Array:
+    # By which the frames of one observation are known; a batch needs none.
+    if vector.ndim > 1:
+        return np.zeros((*vector.shape[:-1], 2), np.int32)
+    content = hashlib.blake2b(digest_size=8)
+    for image in images:
+        content.update(image.data)
+    return np.frombuffer(content.digest(), np.int32)
 
 
 def is_batch(space: Space, x: Any) -> bool:
@@ -98,7 +116,7 @@ def read_mask(space: Space, mask: Any) -> Array | None:
     if mask is None:
         return None
     if isinstance(mask, tuple):
-        mask = reduce(np.multiply, np.ix_(*(np.asarray(axis) != 0 for axis in mask))).ravel()
+        mask = reduce(np.multiply.outer, [np.asarray(axis) != 0 for axis in mask]).ravel()
     allowed = np.asarray(mask) != 0
     if allowed.shape[-1:] != (space.n_actions,) or not allowed.any(-1).all():
         raise InputError(

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from jekyllhyde.envs.space_parts import Part, factors_of, parts_of, take_apart
-from jekyllhyde.errors import InputError, check_count
+from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.gym_import import make_environment
 
 WIDE = 1e3  # numbers beyond this are called large
@@ -64,6 +64,10 @@ def check_env(
     env_kwargs : keywords with which it is made.
     """
     made = make_environment(env, env_kwargs)
+    require(
+        isinstance(made, gym.Env),
+        f"env is {env!r}, a vector environment; check one of its lanes, gymnasium.make(id)",
+    )
     name = made.spec.id if made.spec is not None else type(made.unwrapped).__name__
     check_count(steps, "steps", 1)
     uses, play = [], _Play()
@@ -74,8 +78,12 @@ def check_env(
         uses += _about_actions(made.action_space)
     except InputError as error:
         play.note("spaces", str(error))
-    if not play.problems and _takes_seeds(made, seed, play):
-        _play(made, parts, steps, seed, play)
+    if not play.problems:
+        try:
+            if _takes_seeds(made, seed, play):
+                _play(made, parts, steps, seed, play)
+        except Exception as error:  # an environment may raise anything
+            play.note("raised", f"it raised {type(error).__name__}: {_short(str(error))}")
         uses += _about_play(made, play)
     if made is not env:
         made.close()
@@ -86,16 +94,18 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
     if isinstance(space, gym.spaces.Discrete):
         return [f"observations are {space.n} states: tables, or 20 random numbers for each state"]
     says = {
-        "numbers": "{width} numbers, scaled by their running mean and variance",
-        "image": "an image {image}, stored in 8 bits, that a small convolutional network sees",
+        "numbers": "numbers ({width}), scaled by their running mean and variance",
+        "image": "an image {image}, seen by convolutions; 1000 transitions take {size:.0f} MB",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
-        "bits": "{width} bits",
+        "bits": "bits ({width})",
         "text": "text, which is left out",
     }
     return [
         f"the {part.name} is "
         + says[part.kind].format(
-            width=part.width, image=part.image if part.kind == "image" else None
+            width=part.width,
+            image=part.image if part.kind == "image" else None,
+            size=1.25e-3 * np.prod(part.shape),  # frames of 8 bits, and those that end episodes
         )
         for part in parts
     ]

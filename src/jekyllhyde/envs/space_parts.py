@@ -93,7 +93,7 @@ def _parts(space: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
         yield Part(path, "categories", space.shape, tuple(pairs.ravel().tolist()))
     elif isinstance(space, spaces.MultiBinary):
         yield Part(path, "bits", space.shape)
-    elif isinstance(space, spaces.Text):
+    elif getattr(space.dtype, "kind", "") == "U":  # Text, and others' spaces of words
         yield Part(path, "text", ())
     else:
         raise InputError(
@@ -179,11 +179,12 @@ def _array(part: Part, observation: Any) -> Array:
     except (KeyError, IndexError, TypeError):
         raise InputError(f"the observation is without {part.name}") from None
     array = np.asarray(found)
-    require(
-        array.shape[array.ndim - len(part.shape) :] == part.shape and array.dtype.kind in "iufb",
-        f"the {part.name} has the shape {array.shape} of {array.dtype}; "
-        f"it must be of numbers, and end in {part.shape}",
-    )
+    is_one = array.shape[array.ndim - len(part.shape) :] == part.shape
+    if not (is_one and array.dtype.kind in "iufb"):
+        raise InputError(
+            f"the {part.name} has the shape {array.shape} of {array.dtype}; "
+            f"it must end in {part.shape}, and be of numbers"
+        )
     return array
 
 

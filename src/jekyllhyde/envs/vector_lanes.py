@@ -91,10 +91,11 @@ class VectorLanes:
 
 
 def _info(infos: dict[str, Any], lane: int) -> dict[str, Any]:
-    # What is said of one lane; where `_name` is not true, nothing is.
+    # What is said of one lane: that of arrays; `_name` tells of which lanes, else it is of all.
     said = {}
     for name, values in infos.items():
-        is_said = infos.get(f"_{name}")
-        if is_said is not None and is_said[lane] and not isinstance(values, dict):
-            said[name] = values[lane]
+        if isinstance(values, np.ndarray) and not name.startswith("_"):
+            is_said = infos.get(f"_{name}")
+            if is_said is None or is_said[lane]:
+                said[name] = values[lane]
     return said

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
-from jekyllhyde.files import write_npz
+from jekyllhyde.files import read_npz, write_npz
 from jekyllhyde.schedule import Schedule
 from jekyllhyde.tabular.environment_learner import EnvironmentLearner
 from jekyllhyde.tabular.learned_model import LISTS, OBSERVED, Counts, NoModel, link
@@ -64,7 +64,7 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
     """Read what `save` wrote; anything else gives one `InputError` that names the file."""
     path = Path(path)
     try:
-        arrays = _read(path)
+        arrays = read_npz(path)
         header = json.loads(str(arrays.pop("header")), parse_constant=_infinity)
         agent = _build(kind, header, arrays)
     except OSError as error:
@@ -77,29 +77,6 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
 
         agent.env = make_environment(env)
     return agent
-
-
-def _read(path: Path) -> Arrays:
-    # The arrays of a file, after checking that they take no more memory than the file has bytes.
-    with path.open("rb") as file:
-        with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                with archive.open(entry) as member:
-                    major, _ = np.lib.format.read_magic(member)
-                    reader = (
-                        np.lib.format.read_array_header_1_0
-                        if major == 1
-                        else np.lib.format.read_array_header_2_0
-                    )
-                    shape, _, kind = reader(member)
-                    size = member.tell() + math.prod(shape) * kind.itemsize
-                require(
-                    entry.compress_type == zipfile.ZIP_STORED and size == entry.file_size,
-                    f"its array {entry.filename!r} has another size than it says",
-                )
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
 
 
 def _infinity(word: str) -> float:

@@ -10,14 +10,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.episode import Episode, check_reward, has_time_limit, reset, take_step
+from jekyllhyde.episode import Episode, has_time_limit
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.personality import Beliefs
 from jekyllhyde.schedule import ScheduleLike
-from jekyllhyde.stepwise_agent import Beliefs, StepwiseAgent
+from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 from jekyllhyde.tabular import agent_file
 from jekyllhyde.tabular.agent_settings import AgentSettings
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Outcome, Sight, describe
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner, Sight, describe
 from jekyllhyde.tabular.settings import JekyllHydeSettings, OnPolicySettings
 
 
@@ -100,19 +101,6 @@ class TabularAgent(StepwiseAgent):
     def _begin(self, number: int, seen: Sight) -> None:
         action = self.learner.enter(seen)
         self._episode = Episode(number, action, int(self.learner.state.position.control[0]))
-
-    def _try(self) -> Outcome:
-        episode: Any = self._episode
-        observation, reward, terminated, truncated, info = take_step(
-            self.env, self._as_action(episode.next_action)
-        )
-        following = self._look(observation, info)
-        value = check_reward(self.env, reward, self.steps + 1)
-        ended = bool(terminated or truncated or len(episode.actions) + 1 == self._cut)
-        start = following
-        if ended:
-            start = self._look(*reset(self.env, self.seed, episode.number + 1))
-        return Outcome(value, following, start, bool(terminated), ended)
 
     def _take_over(self, outcome: Outcome) -> bool:
         episode: Any = self._episode

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
+from jekyllhyde.stepwise_agent import Outcome
 from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.algorithm import DIVERGED, advance
 from jekyllhyde.tabular.hyde import Uniform, hyde_policy
@@ -35,18 +36,6 @@ class Sight(NamedTuple):
 
     s: int
     allowed: NDArray[np.bool_] | None
-
-
-class Outcome(NamedTuple):
-    """What came of a step: the reward, what it led to, where the next step starts (elsewhere where
-    an episode ended), and how it ended.
-    """
-
-    reward: float
-    following: Sight
-    start: Sight
-    terminated: bool
-    ended: bool
 
 
 class EnvironmentLearner:
