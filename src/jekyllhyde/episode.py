@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 
 
 @dataclass
@@ -38,14 +38,18 @@ def reset_seed(seed: int, environment: int, number: int) -> int:
 def reset(env: Any, seed: int, number: int, environment: int = 0) -> tuple[Any, dict[str, Any]]:
     """The first observation of an episode, and what comes with it."""
     try:
-        observation, info = env.reset(seed=reset_seed(seed, environment, number))
+        answer = env.reset(seed=reset_seed(seed, environment, number))
     except TypeError as error:
         if "seed" not in str(error):
             raise
         raise InputError(
             f"{name_of(env)} takes no seed in reset(seed=...); results could not be repeated"
         ) from error
-    return observation, info
+    require(
+        isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict),
+        f"{name_of(env)} returned {answer!r} from reset; it returns (observation, info)",
+    )
+    return answer
 
 
 def play_again(
@@ -58,6 +62,17 @@ def play_again(
         if terminated or truncated:
             return None
     return observation, info
+
+
+def take_step(env: Any, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    """What the environment answers to an action, if it is what a step returns."""
+    answer = env.step(action)
+    require(
+        isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict),
+        f"{name_of(env)} returned {answer!r} from step; it returns (observation, reward, "
+        "terminated, truncated, info)",
+    )
+    return answer
 
 
 def check_reward(env: Any, reward: Any, step: int) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Agent, Callback, Episodes, Record
-from jekyllhyde.episode import Episode, check_reward, play_again, reset
+from jekyllhyde.episode import Episode, check_reward, play_again, reset, take_step
 from jekyllhyde.errors import check_count, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.personality import HYDE, JEKYLL, Beliefs, Personality
@@ -177,8 +177,8 @@ class StepwiseAgent(Agent):
     def _try(self) -> Outcome:
         # A step of the environment, checked; the agent is not changed by it.
         episode: Any = self._episode
-        observation, reward, terminated, truncated, info = self.env.step(
-            self._as_action(episode.next_action)
+        observation, reward, terminated, truncated, info = take_step(
+            self.env, self._as_action(episode.next_action)
         )
         following = start = self._look(observation, info)
         value = check_reward(self.env, reward, self.steps + 1)

@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # nobody reads on
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
     except KeyboardInterrupt as stop:
-        say(f"jh: {stop or 'stopped'}", error=True)
+        say(f"jh: {str(stop) or 'stopped'}", error=True)
         return 130
     return 2
 
