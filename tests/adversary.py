@@ -184,6 +184,7 @@ def attack(name: str, cases: int, seed: int = 0) -> tuple[Counter[str], list[str
 
 def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
     ours, theirs = os.pipe()
+    inherited = _resident()
     child = os.fork()
     if child == 0:
         os.close(ours)
@@ -200,8 +201,14 @@ def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
     if status:
         number = os.WTERMSIG(status)
         yield f"ended by {signal.Signals(number).name}" if number else f"ended with {status}"
-    elif usage.ru_maxrss * 1024 > MEMORY:
-        yield f"case ?: it took {usage.ru_maxrss / 2**20:.1f} GiB"
+    elif usage.ru_maxrss * 1024 - inherited > MEMORY:
+        yield f"case ?: it took {(usage.ru_maxrss * 1024 - inherited) / 2**30:.1f} GiB"
+
+
+def _resident() -> int:
+    # Bytes of this process in memory, which a child begins with.
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if statm.exists() else 0
 
 
 def main() -> None:

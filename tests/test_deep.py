@@ -380,7 +380,7 @@ def test_critics_reach_the_exact_q_of_a_frozen_policy() -> None:
     exact q of pi.
     """
     mdp = four_rooms(1, size=7)
-    config, state = jekyll(Space(mdp.n_states, (), 4), eta_c=3e-3, tau=0.05)
+    config, state = jekyll(Space(mdp.n_states, (), 4), gamma=mdp.gamma, eta_c=3e-3, tau=0.05)
     s, a = (
         grid.ravel() for grid in np.meshgrid(np.arange(mdp.n_states), np.arange(4), indexing="ij")
     )

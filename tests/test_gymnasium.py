@@ -321,7 +321,7 @@ def test_faults_of_a_table(P: Any, sentence: str) -> None:
         ),
         (
             lambda: from_gymnasium(3),  # type: ignore[arg-type]
-            r"env is 3; it must be the id of a Gymnasium environment, or an environment",
+            r"env is 3; it must be the id of a Gymnasium environment, an environment, or",
         ),
         (
             lambda: from_gymnasium(Toy(GOOD, Box(0.0, 1.0), Discrete(1))),

@@ -19,7 +19,7 @@ from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import read_npz, write_npz
 from jekyllhyde.schedule import Schedule
-from jekyllhyde.tabular.environment_learner import EnvironmentLearner
+from jekyllhyde.tabular.environment_learner import EnvironmentLearner, describe
 from jekyllhyde.tabular.learned_model import LISTS, OBSERVED, Counts, NoModel, link
 from jekyllhyde.tabular.records import EDGE_FIELDS, POSITION, new_edges
 
@@ -76,6 +76,13 @@ def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
         from jekyllhyde.mdp.gym_import import make_environment
 
         agent.env = make_environment(env)
+        learner, (env_id, shape, _) = agent.learner, describe(agent.env)
+        require(
+            (env_id, shape) == (learner.env_id, learner.shape),
+            f"this agent has learned {learner.env_id} ({learner.shape[0]} states, "
+            f"{learner.shape[1]} actions); it cannot go on in {env_id} ({shape[0]} states, "
+            f"{shape[1]} actions)",
+        )
     return agent
 
 
