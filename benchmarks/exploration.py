@@ -51,17 +51,15 @@ def interval(values: list[float]) -> str:
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| task | agent | at 0.99 | trajectories to 0.99 | 95 % of runs | at most | steps to 0.95 |"
-        " steps to 0.99 | 95 % of runs | regret |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| task | agent | at 0.99 | trajectories | at most | steps, 0.95 | 0.99 | late | regret |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
-        share = f"{round(row['solved'][0] * row['runs'])} of {row['runs']}"
+        share = f"{round(row['solved'][0] * row['runs'])}/{row['runs']}"
         cells = (
-            *(row["task"], row["agent"], share),
-            *(interval(row["time_99"]), number(row["time_99"][3]), number(row["budget"])),
-            *(interval(row["steps_95"]), interval(row["steps_99"]), number(row["steps_99"][3])),
-            number(row["regret"][0]),
+            *(row["task"], row["agent"].removeprefix("J&H, "), share, interval(row["time_99"])),
+            *(number(row["budget"]), number(row["steps_95"][0]), interval(row["steps_99"])),
+            *(number(row["steps_99"][3]), number(row["regret"][0])),
         )
         lines.append(f"| {' | '.join(cells)} |")
     return lines
