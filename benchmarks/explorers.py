@@ -203,7 +203,8 @@ def text_of(rows: list[dict[str, Any]]) -> str:
     columns += ["trajectories to 0.99", "regret", "steps, best peer = 1"]
     tried = ", ".join(f"{len(each)} of {name}" for name, each in GRIDS.items())
     about = f"""Medians with 95 % intervals (regret: means) over fresh runs. Settings tried for
-each task: {tried}; 'never': not within the trajectories of a run."""
+each task: {tried}; 'never': not within the trajectories of a run. Times to 0.95 are of
+other fresh runs than those to 0.99."""
     return f"{about}\n\n{table(columns, lines)}\n"
 
 

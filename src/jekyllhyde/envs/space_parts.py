@@ -125,7 +125,9 @@ def factors_of(space: Any) -> tuple[tuple[int, int], ...]:
             "MultiBinary ones: choose some actions and number them, with "
             "gymnasium.wrappers.TransformAction(env, table.__getitem__, Discrete(len(table)))"
         )
-    factors = [(int(n), int(first)) for n, first in zip(space.nvec.flat, space.start.flat)]  # noqa: B905
+    factors = [
+        (int(n), int(first)) for n, first in zip(space.nvec.flat, space.start.flat, strict=True)
+    ]
     n_actions = math.prod(n for n, _ in factors)
     require(
         n_actions <= MOST_ACTIONS,

@@ -1,6 +1,7 @@
 """The settings of the field's tabular explorers (`peers`), and the records that they stand for."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeerSettings(AgentSettings):
+class PeerSettings(AgentSettings, ABC):
     """What every peer can be told."""
 
     # The largest |reward| there is; the MDP's own where it is known, else 1.
@@ -78,9 +79,9 @@ class PeerSettings(AgentSettings):
             counts_log=False,
         )
 
+    @abstractmethod
     def record(self, state: "RunState", gamma: float) -> Any:
         """The peer's own record."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
