@@ -18,6 +18,7 @@ from jekyllhyde import errors
 from jekyllhyde.cli.figure import Report
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab import engine, html_page
+from jekyllhyde.lab.agreement import compare_with_published, published, worst_first
 from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.html_page import provenance
@@ -130,6 +131,22 @@ def test_every_claim_is_in_the_table_and_below_its_panel(page: Page, mixed: Made
         if tag == "tr" and "data-verdict" in attributes
     ]
     assert rows == [claim["verdict"] for claim in claims]
+
+
+def test_every_panel_of_the_paper_says_how_it_agrees(page: Page, mixed: Made) -> None:
+    agreements = {
+        one.panel.name: compare_with_published(one) for one in mixed[1] if one.panel.published
+    }
+    assert len(agreements) == len(mixed[1]) - 1
+    for agreement in agreements.values():
+        assert f"Beside the paper: {agreement.text}." in page.texts
+    table = page.texts[page.texts.index("mean deviation") :]
+    names = [text for text in table[: table.index("Figure 5")] if text in agreements]
+    assert names == list(worst_first(agreements))
+    assert html_page.chart(mixed[1][-1])["published"] == []
+    lines = html_page.chart(mixed[1][0])["published"]
+    assert [line["label"] for line in lines] == list(published("5b"))
+    assert lines[0]["y"] == published("5b")["PG"][1].tolist()
 
 
 def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:

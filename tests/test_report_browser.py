@@ -101,6 +101,8 @@ def test_the_page_forbids_a_network_and_the_test_would_see_one(page: Chromium) -
 
 def test_charts_are_drawn_when_they_come_into_view(page: Chromium) -> None:
     page.open(page.evaluate("location.href"), width=900, height=400)
+    assert page.evaluate(DRAWN) == 0
+    page.evaluate("document.querySelector('.panel').scrollIntoView({behavior: 'instant'})")
     page.wait_for(f"{DRAWN} > 0")
     assert page.evaluate(DRAWN) < page.evaluate("document.querySelectorAll('.panel').length")
 
@@ -122,6 +124,17 @@ def test_a_button_hides_line_and_band(page: Chromium) -> None:
     page.press("Enter", "\r")
     page.wait_for(f"{drawn} === {count}")
     assert page.evaluate(VISIBLE) == before
+
+
+def test_the_papers_curves_come_and_go_with_one_button(page: Chromium) -> None:
+    draw_all(page)
+    before = page.evaluate(VISIBLE)
+    count = 1 + max(meta for meta, kind, _ in before if kind == "toself")
+    assert sum(meta == count for meta, _, _ in before) == count  # one for each series
+    page.click(f"#panel-8a [data-series='{count}']")
+    page.wait_for(f"{VISIBLE}.every(([meta, kind, visible]) => visible === (meta !== {count}))")
+    page.click("#panel-8a [data-all]")
+    page.wait_for(f"{VISIBLE}.every(([meta, kind, visible]) => visible)")
 
 
 def test_double_click_leaves_one_and_all_brings_them_back(page: Chromium) -> None:

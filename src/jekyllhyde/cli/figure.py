@@ -70,6 +70,7 @@ class Figure:
 
     def _make(self, panel: jh.lab.Panel, folder: Path) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.agreement import compare_with_published
         from jekyllhyde.lab.draw import write_panel
 
         start = time.perf_counter()
@@ -84,7 +85,16 @@ class Figure:
             show_table(title, claims)
         elif not self.json:
             say(title)
-        return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": claims}
+        beside = compare_with_published(curves).text if panel.published else None
+        if beside and not self.json:
+            say(f"beside the paper: {beside}")
+        return {
+            "seconds": seconds,
+            "runs": curves.runs,
+            "files": files,
+            "claims": claims,
+            "published": beside,
+        }
 
 
 @dataclass(frozen=True)

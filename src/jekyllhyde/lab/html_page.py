@@ -22,6 +22,7 @@ from jekyllhyde import __version__
 from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures, markdown
+from jekyllhyde.lab.agreement import compare_with_published, published, worst_first
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
 from jekyllhyde.lab.panel import Curves, Panel, judge
@@ -80,6 +81,10 @@ def write_page(
             ],
             verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
             all_verdicts=VERDICTS,
+            agreements=worst_first(
+                {shown["panel"].name: shown["agreement"] for shown in panels if shown["agreement"]}
+            ),
+            runs_of={shown["panel"].name: shown["runs"] for shown in panels},
             provenance=provenance([one.panel for one in curves], store),
             maker=MAKER,
             differences=differences(),
@@ -119,6 +124,7 @@ def _shown(curves: Curves) -> dict[str, Any]:
         "runs": curves.runs,
         "claims": judge(curves),
         "chart": chart(curves),
+        "agreement": compare_with_published(curves) if panel.published else None,
         "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
         "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),
     }
@@ -152,10 +158,16 @@ def chart(curves: Curves) -> dict[str, Any]:
         "words": words,
         "logx": panel.logx and not words,
         "cap": curves.cap if timed else None,
+        "xlim": panel.xlim,
         "ylim": panel.ylim,
         "exact": exact,
         "statistic": STATISTICS[panel.statistic],
         "series": series,
+        "published": [
+            {"label": label, "x": rounded(known[label][0], 7), "y": rounded(known[label][1])}
+            for label in curves.labels.values()
+            if label in (known := published(panel.published))
+        ],
     }
 
 
