@@ -22,8 +22,8 @@ PartRecord = Mapping[str, Any]
 
 def interval_svg(parts: Sequence[PartRecord]) -> str:
     """The drawing of the parts that decide, `MOST` of them; nothing where there are none."""
-    deciding = [part for part in parts if part["decides"] and part["y"] is not None]
-    shown = sorted(deciding, key=lambda part: ORDER[part["holds"]])[:MOST]
+    deciding = _deciding(parts)
+    shown = deciding[:MOST]
     if not shown:
         return ""
     rows = [_row(part, i, _scale(part, deciding)) for i, part in enumerate(shown)]
@@ -34,6 +34,17 @@ def interval_svg(parts: Sequence[PartRecord]) -> str:
         f'viewBox="0 0 {WIDTH:g} {height:g}" role="img"><title>{escape(about)}</title>'
         f"{''.join(rows)}</svg>"
     )
+
+
+def decisive(parts: Sequence[PartRecord]) -> PartRecord | None:
+    """The part on which a verdict rests: one that fails, else one that is open, else the first."""
+    return next(iter(_deciding(parts)), None)
+
+
+def _deciding(parts: Sequence[PartRecord]) -> list[PartRecord]:
+    # Those that decide and have a number, failing ones first.
+    known = [part for part in parts if part["decides"] and part["y"] is not None]
+    return sorted(known, key=lambda part: ORDER[part["holds"]])
 
 
 def in_words(part: PartRecord) -> str:

@@ -5,6 +5,8 @@ What the paper says about it, in our words, is from Section 4.3 and Appendix E. 
 without `batch=1` are the published ones, which learn from replay.
 """
 
+from typing import Any
+
 import numpy as np
 
 from jekyllhyde.lab.claims import (
@@ -38,6 +40,7 @@ from jekyllhyde.lab.claims import (
 )
 from jekyllhyde.lab.estimates import Estimate, Floats
 from jekyllhyde.lab.figures.shared_experiments import (
+    BASELINES,
     BRIEF,
     BY_ENTROPY,
     BY_O,
@@ -45,16 +48,16 @@ from jekyllhyde.lab.figures.shared_experiments import (
     ENTROPY,
     HALF,
     JEKYLL_HYDE_4,
+    JH,
     LASTING,
     ON_POLICY_1,
     ON_POLICY_4,
     ON_RANDOM_MDPS,
     PLAIN,
-    RANDOM,
-    UNDIVIDED,
     curve_panel,
     learning,
     random_curves,
+    random_mdps,
     tags,
 )
 from jekyllhyde.lab.panel import Curves
@@ -86,9 +89,14 @@ def _gain_if_enough_runs(curves: Curves, a: str, b: str) -> Estimate:
 
 
 LONG = learning(
-    "fig9c", RANDOM, JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2], trajectories=1_000_000
+    "fig9c",
+    random_mdps("9c"),
+    JEKYLL_HYDE_4 + ON_POLICY_4 + ON_POLICY_1[:2],
+    trajectories=1_000_000,
 )
-SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1, UNDIVIDED)
+SHOWN = tags(JEKYLL_HYDE_4, ON_POLICY_4, ON_POLICY_1)
+SIDE_BY_SIDE = {"J&H": JH, "on-policy": BASELINES, "on the transition under way": tags(ON_POLICY_1)}
+LATE: dict[str, Any] = {"groups": SIDE_BY_SIDE, "logx": True, "xlim": (1e4, 1e6)}
 PANELS = (
     curve_panel(
         "9a",
@@ -148,7 +156,10 @@ PANELS = (
             end_means(above, 0.99, (*CLOSE, *tags(ON_POLICY_1[:2]))),
         ),
         series=SHOWN,
+        groups=SIDE_BY_SIDE,
         ylim=(0.9, 1.002),
+        xlim=(1000, 100_000),
+        logx=True,
     ),
     curve_panel(
         "9b",
@@ -181,7 +192,10 @@ PANELS = (
         ),
         quantity="J_norm_jekyll",
         series=SHOWN,
+        groups=SIDE_BY_SIDE,
         ylim=(0.9, 1.002),
+        xlim=(1000, 100_000),
+        logx=True,
     ),
     curve_panel(
         "9c",
@@ -238,6 +252,7 @@ PANELS = (
             ),
         ),
         ylim=(0.98, 1.0005),
+        **LATE,
     ),
     curve_panel(
         "9d",
@@ -250,5 +265,6 @@ PANELS = (
         ),
         statistic="decile",
         ylim=(0.97, 1.0005),
+        **LATE,
     ),
 )
