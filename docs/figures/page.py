@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from jekyllhyde.lab.panel import Curves, Panel
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS, PICTURES = DOCS / "results", DOCS / "_static"
 MADE = RESULTS / "made.json"  # by panel, the digest of the experiment that its numbers come from
+OPENLY = ("contradicted", "undecided")
 WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
 HEAD = """# Figures
 
@@ -38,7 +40,6 @@ The paper's figures, made anew: its own curves in grey, ours with 95 % intervals
 ## Claims by verdict
 
 A claim is made of parts, each decided by its whole 95 % interval. Drawings show the stated range as a band and each estimate as a dot with its interval: green holds, red fails, grey is open.
-In all {total} claims.
 
 {claims}
 
@@ -152,33 +153,45 @@ def write_pictures(results: Mapping[str, Result]) -> None:
 
 def figures_page(results: Mapping[str, Result]) -> str:
     claims = [(name, claim) for name, result in results.items() for claim in result.claims]
-    head = HEAD.format(
-        total=len(claims), claims=verdict_table(claims), panels=agreement_table(results)
-    )
-    parts, before = [head], None
-    for name, result in results.items():
-        number = int(re.match(r"\d+", name)[0])  # type: ignore[index]
-        if number != before:
-            parts.append(f"## Figure {number}\n\n{PLAIN_WORDS[number]}\n")
-        before = number
-        parts.append(section(name, result))
+    head = HEAD.format(claims=verdict_table(claims), panels=agreement_table(results))
+    parts = [head]
+    for number, group in groupby(results.items(), lambda item: figure_of(item[0])):
+        panels = dict(group)
+        parts.append(f"## Figure {number}\n\n{PLAIN_WORDS[number]}\n")
+        parts += [section(name, result) for name, result in panels.items()]
+        parts.append(claims_table([claim for one in panels.values() for claim in one.claims]))
     return "\n".join(parts)
 
 
+def figure_of(name: str) -> int:
+    return int(re.sub(r"\D.*", "", name))
+
+
 def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """A row per verdict, the worst first: each claim with its number, linked to its panel."""
+    """What is not so or cannot be told in a table, each claim with its number and linked to its
+    panel; the others folded.
+    """
     counts = Counter(claim["verdict"] for _, claim in claims)
-    rows = []
+    rows, folded = [], []
     for verdict in WORST_FIRST:
         entries = [
-            f"[{claim['id']}](#panel-{name}) {headline(claim)}".strip()
+            (f"[{claim['id']}](#panel-{name})", headline(claim))
             for name, claim in claims
             if claim["verdict"] == verdict
         ]
-        if entries:
-            between = "<br>" if verdict in ("contradicted", "undecided") else ", "
-            rows.append((f"**{verdict}**", counts[verdict], between.join(entries)))
-    return table(("verdict", "claims", "each with the number that decides it"), rows)
+        if verdict in OPENLY:
+            rows += [(f"**{verdict}**", *entry) for entry in entries]
+        elif entries:
+            listed = ", ".join(" ".join(entry).strip() for entry in entries)
+            folded.append(fold(f"{counts[verdict]} {verdict}", listed))
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
+    return "\n\n".join(
+        [f"{said}, {len(claims)} in all.", table(("verdict", "claim", "measured"), rows), *folded]
+    )
+
+
+def fold(summary: str, text: str) -> str:
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def headline(claim: Mapping[str, Any]) -> str:
@@ -186,7 +199,7 @@ def headline(claim: Mapping[str, Any]) -> str:
     part = decisive(claim.get("parts", ()))
     if part is None:
         return ""
-    if claim["verdict"] in ("contradicted", "undecided"):
+    if claim["verdict"] in OPENLY:
         return f"{number_of(part)}, stated {stated(part)}"
     return f"{part['y']:.3g}"
 
@@ -210,7 +223,7 @@ def agreement_table(results: Mapping[str, Result]) -> str:
 
 
 def section(name: str, result: Result) -> str:
-    """A panel: picture, how it agrees, and its claims as rows."""
+    """A panel: its picture, and how it agrees."""
     panel = result.curves.panel
     runs = "exact" if panel.exact else f"{result.curves.runs} runs"
     lines = [
@@ -219,24 +232,23 @@ def section(name: str, result: Result) -> str:
         f"{result.agreement.text.capitalize()}."
         + ("" if result.is_current else " The runs are of an earlier version's settings."),
     ]
-    if result.claims:
-        lines.append(
-            table(
-                ("claim", "verdict", "what the paper says", "measured"),
-                [
-                    (
-                        f"[{claim['id']}](#claim-{claim['id']})",
-                        claim["verdict"],
-                        escaped(claim["claim"]),
-                        f"![](_static/claims/{claim['id']}.svg)"
-                        if interval_svg(claim.get("parts", ()))
-                        else "",
-                    )
-                    for claim in result.claims
-                ],
-            )
-        )
     return "\n\n".join(lines) + "\n"
+
+
+def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
+    """A row per claim: its name, the verdict, the sentence, and a drawing of what was measured."""
+    rows = [
+        (
+            f"[{claim['id']}](#claim-{claim['id']})",
+            claim["verdict"],
+            escaped(claim["claim"]),
+            f"![](_static/claims/{claim['id']}.svg)"
+            if interval_svg(claim.get("parts", ()))
+            else "",
+        )
+        for claim in claims
+    ]
+    return table(("claim", "verdict", "what the paper says", "measured"), rows) + "\n"
 
 
 # The page of the claims.
@@ -252,8 +264,7 @@ def claims_page(results: Mapping[str, Result]) -> str:
         panel = result.curves.panel
         lines = [f"## {name}: {escaped(panel.title)} ({note(result.curves)})"]
         if result.agreement.series:
-            lines += ["<details><summary>Agreement by series</summary>", by_series(result)]
-            lines += ["</details>"]
+            lines.append(fold("Agreement by series", by_series(result)))
         lines += [detail(claim) for claim in result.claims]
         parts.append("\n\n".join(lines) + "\n")
     return "\n".join(parts)

@@ -114,7 +114,9 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     panel, looks = curves.panel, styles(list(curves.y))
     groups = panel.groups or {"": tuple(curves.y)}
     is_alone = len(groups) == 1
-    size = (6.8, max(3.4, 0.17 * len(curves.y) + 0.8)) if is_alone else (3.4 * len(groups), 4.0)
+    size = (
+        (6.8, max(3.4, 0.17 * len(curves.y) + 0.8)) if is_alone else (2.5 * len(groups) + 0.6, 4.2)
+    )
     figure, sides = new_figure(len(groups), size, share=True)
     for (name, tags), axes in zip(groups.items(), sides, strict=True):
         _draw_series(curves, axes, {tag: looks[tag] for tag in tags if tag in looks})
@@ -123,7 +125,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
             place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         else:
             axes.set_title(as_text(name), fontsize="small")
-            place = {"loc": "lower right"}
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
         axes.legend(frameon=False, fontsize="x-small", **place)
     sides[0].set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
     title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
