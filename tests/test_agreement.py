@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from jekyllhyde.lab.agreement import (
     published_runs,
     worst_first,
 )
+from jekyllhyde.lab.draw import draw
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import Curves
 from mdps import Floats
@@ -129,3 +133,30 @@ def test_the_worst_comes_first() -> None:
         ),
     }
     assert list(worst_first(agreements)) == ["bad", "off", "good", "none"]
+
+
+def test_pictures_show_the_papers_curves_and_the_line(tmp_path: Path) -> None:
+    curves = world("8a", 0.0, 0.01, 100)
+    groups = {"some": tuple(curves.y)[:4], "others": tuple(curves.y)[4:]}
+    for i, panel in enumerate((curves.panel, replace(curves.panel, groups=groups))):
+        shown = replace(curves, panel=panel)
+        draw(shown, tmp_path / f"{i}.svg")
+        text = (tmp_path / f"{i}.svg").read_text()
+        assert text.count("<!-- published -->") == (2 if panel.groups else 1)  # in each legend
+        assert f"<!-- {compare_with_published(shown).text} -->" in text
+        assert all(f"<!-- {name} -->" in text for name in panel.groups)
+    own = replace(curves, panel=replace(curves.panel, published=""))
+    draw(own, tmp_path / "own.svg")
+    assert "published" not in (tmp_path / "own.svg").read_text()
+
+
+def test_limits_of_a_panel_hold_for_its_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    curves, seen = world("8a", 0.0, 0.01, 100), []
+    module: Any = importlib.import_module("jekyllhyde.lab.draw")
+    monkeypatch.setattr(module, "save_figure", lambda figure, *paths: seen.append(figure))
+    panel = replace(curves.panel, logx=True, xlim=(100.0, 1e5), ylim=(0.5, 1.0))
+    draw(replace(curves, panel=panel), tmp_path / "it.png")
+    (axes,) = seen[0].axes
+    assert (axes.get_xlim(), axes.get_ylim()) == ((100.0, 1e5), (0.5, 1.0))

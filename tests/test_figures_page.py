@@ -40,6 +40,7 @@ def results(page: Any) -> dict[str, Any]:
 def test_the_pages_are_those_that_the_results_give(page: Any, results: dict[str, Any]) -> None:
     assert page.figures_page(results) == FIGURES
     assert page.claims_page(results) == CLAIMS
+    assert page.runs_table(results) == (DOCS / "results" / "runs.md").read_text()
 
 
 def test_the_figures_page_is_short() -> None:

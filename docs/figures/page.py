@@ -91,6 +91,7 @@ def main() -> None:
     write_pictures(results)
     (DOCS / "figures.md").write_text(figures_page(results))
     (DOCS / "claims.md").write_text(claims_page(results))
+    (RESULTS / "runs.md").write_text(runs_table(results))
 
 
 def read_results() -> dict[str, Result]:
@@ -268,6 +269,26 @@ def claims_page(results: Mapping[str, Result]) -> str:
         lines += [detail(claim) for claim in result.claims]
         parts.append("\n\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+# The table of the reproducibility statement.
+
+
+def runs_table(results: Mapping[str, Result]) -> str:
+    """What each panel was run on: method, runs, seeds, and the digest of all settings."""
+    made = json.loads(MADE.read_text())
+    rows = []
+    for name, result in results.items():
+        experiment = PANELS[name].experiment
+        own = experiment.problem.get("seed", "run")
+        is_random = experiment.problem["name"] == "garnet"
+        seeds = (own if result.is_current else "run") if is_random else ""
+        verdict = f"{result.agreement.share_text} {result.agreement.verdict}".strip()
+        asked = "" if result.curves.panel.exact else experiment.runs
+        ran = "exact" if result.curves.panel.exact else result.curves.runs
+        rows.append((name, experiment.method, ran, asked, seeds, f"`{made[name]}`", verdict))
+    head = ("panel", "method", "runs", "asked for", "MDP seeds", "settings", "beside the paper")
+    return table(head, rows) + "\n"
 
 
 def by_series(result: Result) -> str:
