@@ -19,6 +19,14 @@ from typing import Any
 VERDICTS = ("supported", "partly", "contradicted", "undecided", "not testable")
 
 
+class Undecided(Exception):
+    """Why the runs at hand cannot decide a claim, or a part of it."""
+
+
+class Untestable(Exception):
+    """Why no run can decide a claim."""
+
+
 @dataclass(frozen=True)
 class Range:
     """The numbers between `low` and `high`, both excluded."""
@@ -43,12 +51,12 @@ def below(bound: float) -> Range:
 
 
 def about(stated: float, factor: float = 1.25) -> Range:
-    """ "About x": within a factor 1.25 of it, or within one step of the axis."""
+    """Within a factor 1.25 of it, or within one step of the axis: "about x"."""
     return Range(*sorted((stated / factor, stated * factor)))
 
 
 def rounds_to(stated: float, digits: int) -> Range:
-    """ "Around 0.99": what rounds to it."""
+    """What rounds to it: "around 0.99"."""
     half = 0.5 * 10.0**-digits
     return Range(stated - half, stated + half)
 
@@ -57,7 +65,8 @@ def rounds_to(stated: float, digits: int) -> Range:
 # low-hanging fruit on the chain), 1 the optimum. The paper's marks: above 0.5 a run has found the
 # optimal policy, above 0.95 it has solved the problem.
 HIGHER, LOWER = above(0.0), below(0.0)
-EQUAL = Range(-0.01, 0.01)  # "almost equal"
+EQUAL, SLIGHTLY_LOWER = Range(-0.01, 0.01), Range(-0.01, 0.0)  # "almost equal", "a bit lower"
+ROUNDING = 1e-10  # "exactly"
 FOUND, SOLVED = 0.5, 0.95
 FINDS, SOLVES = above(FOUND), above(SOLVED)
 # Of a ratio, of times or of distances to the optimum.
@@ -65,9 +74,10 @@ LONGER, SHORTER = above(1.0), below(1.0)
 MUCH_LONGER, MUCH_SHORTER = above(2.0), below(0.5)  # "much", beside the direction
 NO_LONGER, NO_SHORTER = below(1.1), above(1 / 1.1)  # "as fast", "comparable", "no worse"
 ALIKE = Range(1 / 1.1, 1.1)
-SLIGHTLY_LONGER = Range(1.0, 1.5)
+SLIGHTLY_LONGER, SLIGHTLY_SHORTER = Range(1.0, 1.5), Range(1 / 1.5, 1.0)
 # Of the share of runs, MDPs or places in which something is so.
 MOST, NEARLY_ALL, OFTEN, RARELY = above(0.5), above(0.9), above(0.1), below(0.1)
+USUALLY = (MOST, NEARLY_ALL)  # what is said without "all" or "never"
 NO_EXCEPTION = below(1.0)  # "all", "never", "cannot": of the number of runs in which it is not so
 
 
