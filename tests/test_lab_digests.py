@@ -38,12 +38,13 @@ def earlier(experiment: Experiment) -> Experiment:
         with_replay(table, replay=True, eta=4.0, label=f"{table['label']} batch=4 eta=4")
         for table in ON_POLICY[:2]
     )
+    fewer_points = {**experiment.settings, "points": 500}
     changes: dict[str, dict[str, Any]] = {
         "fig2b": {
             "series": jekyll + replayed + UCB + ON_POLICY_1 + bonus + larger,
-            "settings": {**experiment.settings, "points": 500},
+            "settings": fewer_points,
         },
-        "fig9c": {"series": jekyll + replayed + ON_POLICY_1[:2]},
+        "fig9c": {"series": jekyll + replayed + ON_POLICY_1[:2], "settings": fewer_points},
         "fig16b": {"vary": {"epsilon": {"from": 0.0, "to": 1.0, "step": 0.05}}},
     }
     return replace(experiment, problem=problem, **changes.get(experiment.name, {}))

@@ -5,6 +5,7 @@ and it fits a phone.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from chromium import PROGRAM, Chromium
-from jekyllhyde.lab.html_page import write_page
-from jekyllhyde.lab.panel import Curves, judge
+from jekyllhyde.lab.html_page import WORST_FIRST, write_page
+from jekyllhyde.lab.interval_drawing import interval_svg
+from jekyllhyde.lab.panel import Curves, from_store, judge
+from jekyllhyde.lab.store import Store
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
 pytestmark = pytest.mark.skipif(
@@ -192,7 +195,16 @@ def test_the_mouse_on_a_line_tells_its_value(
 def test_claims_filter_by_verdict_figure_and_text(
     page: Chromium, written: tuple[Path, list[Curves]]
 ) -> None:
-    claims = [claim | {"panel": one.panel.name} for one in written[1] for claim in judge(one)]
+    store = Store.open(written[0].parent / "store")
+    others = from_store({one.panel.name: one.panel for one in written[1]}, store)
+    claims = sorted(
+        (
+            claim.record() | {"panel": one.panel.name}
+            for one in written[1]
+            for claim in judge(one, others)
+        ),
+        key=lambda claim: WORST_FIRST.index(claim["verdict"]),
+    )
     assert len(page.evaluate(ROWS)) == len(claims)
     for verdict in sorted({claim["verdict"] for claim in claims}):
         page.click(f".filters [data-verdict='{verdict}']")
@@ -224,10 +236,16 @@ def test_claims_filter_by_verdict_figure_and_text(
     found = [
         claim
         for claim in claims
-        if all(word in " ".join(claim.values()).lower() for word in ("chains", "of", "7"))
+        if all(word in row_text(claim).lower() for word in ("chains", "of", "7"))
     ]
     assert 0 < len(found) < len(claims)
     assert len(page.evaluate(ROWS)) == len(found)
+
+
+def row_text(claim: dict[str, Any]) -> str:
+    """What the row of a claim has in it, the title of its drawing too."""
+    texts = (claim["panel"], claim["claim"], claim["verdict"], "numbers", claim["measured"])
+    return " ".join([*texts, *re.findall("<title>(.*)</title>", interval_svg(claim["parts"]))])
 
 
 def test_fits_a_phone(page: Chromium, written: tuple[Path, list[Curves]]) -> None:

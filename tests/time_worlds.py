@@ -166,3 +166,17 @@ def plan_lambdas(label: str, x: Floats) -> Floats:
 
 def plan_lambdas_opposite(label: str, x: Floats) -> Floats:
     return (900 if label in ("PG", "undiscounted") else 1000) * (1 + x)
+
+
+def exploration_alone(label: str, x: Floats) -> Floats:
+    # A world in which o makes no difference, and eps does.
+    return np.interp(x, [0.0, 1.0], [50_000, 2000])
+
+
+def spread_where(chosen: Callable[[Floats], Floats]) -> World:
+    # Times that differ between runs at some places.
+    return lambda label, x: 5000 * (1 + np.where(chosen(x), 0.5, 0.05) * np.array([[-1.0], [1.0]]))
+
+
+def diverging(label: str, x: Floats) -> Floats:
+    return np.nan * x

@@ -24,6 +24,7 @@ from jekyllhyde.lab.agreement import Agreement, compare_with_published, worst_fi
 from jekyllhyde.lab.draw import draw, note
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.figures.drawings import DRAWINGS
+from jekyllhyde.lab.html_page import WORST_FIRST
 from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, stated
 from jekyllhyde.lab.panel import Curves, Panel
 
@@ -31,7 +32,6 @@ DOCS = Path(__file__).resolve().parent.parent
 RESULTS, PICTURES = DOCS / "results", DOCS / "_static"
 MADE = RESULTS / "made.json"  # by panel, the digest of the experiment that its numbers come from
 OPENLY = ("contradicted", "undecided")
-WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
 HEAD = """# Figures
 
 The paper's figures, made anew: its own curves in grey, ours with 95 % intervals over runs, and a verdict on what it says about them.

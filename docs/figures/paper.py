@@ -20,7 +20,7 @@ import page
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.panel import Curves, Panel, has_runs, judge, read
+from jekyllhyde.lab.panel import Curves, Others, Panel, from_store, has_runs, judge, read
 from jekyllhyde.lab.store import Store
 
 MOST_POINTS = 101
@@ -32,9 +32,9 @@ def main() -> None:
     for name, panel in PANELS.items():
         store = next((store for store in stores if has_runs(panel, store)), None)
         if study is not None and name.startswith("3"):
-            write_numbers(studied(panel, study))
+            write_numbers(studied(panel, study), from_store(PANELS, store or stores[0]))
         elif store is not None:
-            write_numbers(read(panel, store))
+            write_numbers(read(panel, store), from_store(PANELS, store))
         else:
             print(f"{name}: as it was")
     page.main()
@@ -56,7 +56,7 @@ def studied(panel: Panel, path: Path) -> Curves:
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
 
 
-def write_numbers(curves: Curves) -> None:
+def write_numbers(curves: Curves, others: Others) -> None:
     """P.csv and P.claims.json of a panel P, and in made.json what was run for it."""
     name = curves.panel.name
     with (page.RESULTS / f"{name}.csv").open("w", newline="") as file:
@@ -70,7 +70,7 @@ def write_numbers(curves: Curves) -> None:
                 writer.writerow(
                     [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
                 )
-    claims = judge(curves)
+    claims = [claim.record() for claim in judge(curves, others)]
     (page.RESULTS / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
     made = json.loads(page.MADE.read_text()) | {name: curves.panel.experiment.digest}
     page.MADE.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")

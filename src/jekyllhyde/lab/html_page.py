@@ -25,12 +25,14 @@ from jekyllhyde.lab import figures, markdown
 from jekyllhyde.lab.agreement import compare_with_published, published, worst_first
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
-from jekyllhyde.lab.panel import Curves, Panel, judge
+from jekyllhyde.lab.interval_drawing import interval_svg
+from jekyllhyde.lab.panel import Curves, Others, Panel, judge
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
+from jekyllhyde.lab.verdicts import VERDICTS, Undecided
 from jekyllhyde.mdp.finite import Floats, Ints
 
-VERDICTS = ("supported", "partly", "contradicted", "not testable")
+WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
 OWN = "Own experiments"
 MAKER = ("version", "commit", "machine", "python")
 MOST_POINTS = 500  # about as many as a chart is wide
@@ -58,7 +60,7 @@ def write_page(
 
     require(curves, "there is no panel to report on; a report needs at least one")
     prepare_folder(path.parent)
-    panels = [_shown(one) for one in curves]
+    panels = [_shown(one, _among(curves)) for one in curves]
     groups: dict[str, list[dict[str, Any]]] = {}
     for panel in panels:
         groups.setdefault(panel["group"], []).append(panel)
@@ -81,6 +83,10 @@ def write_page(
             ],
             verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
             all_verdicts=VERDICTS,
+            sorted_claims=sorted(
+                ((panel, claim) for panel in panels for claim in panel["claims"]),
+                key=lambda pair: WORST_FIRST.index(pair[1]["verdict"]),
+            ),
             agreements=worst_first(
                 {shown["panel"].name: shown["agreement"] for shown in panels if shown["agreement"]}
             ),
@@ -112,9 +118,23 @@ def _about(group: str) -> str:
     return (module and module.__doc__) or group
 
 
-def _shown(curves: Curves) -> dict[str, Any]:
+def _among(curves: Sequence[Curves]) -> Others:
+    # A way from one of these panels to the others.
+    known = {one.panel.name: one for one in curves}
+
+    def others(name: str) -> Curves:
+        if name not in known:
+            raise Undecided(f"it needs panel {name}, which is not in this report")
+        return known[name]
+
+    return others
+
+
+def _shown(curves: Curves, others: Others) -> dict[str, Any]:
     # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
     # as Figure 16 for 16a-jekyll.
+    from markupsafe import Markup
+
     panel = curves.panel
     return {
         "panel": panel,
@@ -122,7 +142,10 @@ def _shown(curves: Curves) -> dict[str, Any]:
             "Figure " + re.sub(r"\D.*", "", panel.name) if panel.name in figures.PANELS else OWN
         ),
         "runs": curves.runs,
-        "claims": judge(curves),
+        "claims": [
+            {**record, "drawing": Markup(interval_svg(record["parts"]))}
+            for record in (claim.record() for claim in judge(curves, others))
+        ],
         "chart": chart(curves),
         "agreement": compare_with_published(curves) if panel.published else None,
         "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},

@@ -17,11 +17,19 @@ import numpy as np
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.methods.contract import Method
+from jekyllhyde.lab.methods.contract import CURVE, Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import (
+    Estimate,
+    JudgedClaim,
+    Part,
+    Range,
+    Undecided,
+    Untestable,
+    verdict,
+)
 
-Outcome = tuple[str, str]
 YLABELS = {
     "score": "score of ten greedy episodes",
     "exact_score": "exact score of the greedy policy",
@@ -29,21 +37,55 @@ YLABELS = {
     "J_norm_jekyll": "normalized return of Jekyll",
     "J_norm_end": "normalized return at the end",
     "J_norm_jekyll_end": "normalized return of Jekyll at the end",
+    "J_star": "optimal return",
+    "moved": "largest change of the policy by one more update",
+    "greedy": "share of states that one more update leaves greedy",
     "time": "{unit} to a normalized return of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
 }
 
 
+Others = Callable[[str], "Curves"]
+Test = Callable[["Curves", Others], list[Part]]
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, in our words, as a test on a panel's numbers: (verdict, what was
-    measured).
+    """A sentence of the paper, in our words, and the tests that decide it.
+
+    tests : each takes the panel's curves and a way to those of other panels, and gives parts.
+    horizon : how many updates or trajectories the sentence is about.
     """
 
     id: str
     text: str
-    test: "Callable[[Curves], Outcome]"
+    tests: tuple[Test, ...]
+    horizon: int = 0
+
+    def judge(self, curves: "Curves", others: Others) -> JudgedClaim:
+        """The verdict. What the runs at hand lack is a part that nobody can tell."""
+        if curves.cap < self.horizon:
+            length = f"the sentence is about {self.horizon} {curves.panel.unit}"
+            short = f"{length}, these runs have {curves.cap}"
+            return JudgedClaim(self.id, self.text, "undecided", (), short)
+        parts: list[Part] = []
+        reasons: list[str] = []
+        for test in self.tests:
+            try:
+                parts += test(curves, others)
+            except Untestable as reason:
+                return JudgedClaim(self.id, self.text, "not testable", (), str(reason))
+            except Undecided as reason:
+                reasons.append(str(reason))
+        unknown = Part("", "", Estimate(np.nan, -np.inf, np.inf), Range(0.0, 0.0))
+        return JudgedClaim(
+            self.id,
+            self.text,
+            verdict([*parts, *[unknown] * len(reasons)]),
+            tuple(parts),
+            "; ".join(dict.fromkeys(reasons)),
+        )
 
 
 @dataclass(frozen=True)
@@ -51,8 +93,8 @@ class Panel:
     """How an experiment is shown.
 
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
-        ("time", "time_jekyll", "time_global"), or a return at the end ("J_norm_end",
-        "J_norm_jekyll_end").
+        ("time", "time_jekyll", "time_global"), or a number per run ("J_norm_end",
+        "J_norm_jekyll_end", and "moved", "greedy", "J_star" of `probe`).
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
     xlim, ylim : for curves.  groups : by name the tags of the series that a picture shows side by
@@ -83,8 +125,8 @@ class Panel:
 
     @property
     def kind(self) -> str:
-        is_end, is_time = self.quantity.endswith("_end"), self.quantity.startswith("time")
-        return "end" if is_end else "time" if is_time else "curve"
+        is_curve = self.method.columns[self.quantity] == CURVE
+        return "curve" if is_curve else "time" if self.quantity.startswith("time") else "end"
 
     @property
     def method(self) -> Method:
@@ -243,10 +285,25 @@ def _curve(
     )
 
 
-def judge(curves: Curves) -> list[dict[str, str]]:
-    """Every claim about the panel, with its verdict and the numbers that it rests on."""
-    return [
-        {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
-        for claim in curves.panel.claims
-        for verdict, measured in [claim.test(curves)]
-    ]
+def judge(curves: Curves, others: Others | None = None) -> list[JudgedClaim]:
+    """Every claim about the panel, with its verdict and the numbers that it rests on.
+
+    others : gives the curves of another panel by name, for claims that set panels beside each
+        other; `from_store` makes one.
+    """
+    return [claim.judge(curves, others or _nobody) for claim in curves.panel.claims]
+
+
+def from_store(panels: Mapping[str, Panel], store: Store) -> Others:
+    """A way to the curves of these panels, as far as the store has runs of them."""
+
+    def others(name: str) -> Curves:
+        if name not in panels or not has_runs(panels[name], store):
+            raise Undecided(f"it needs panel {name}, of which there are no runs")
+        return read(panels[name], store)
+
+    return others
+
+
+def _nobody(name: str) -> Curves:
+    raise Undecided(f"it needs panel {name} beside this one")

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from jekyllhyde.lab.cell_settings import slug
-from jekyllhyde.lab.claims import Row, claims
+from jekyllhyde.lab.claims import Tests, claims
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
 
@@ -119,18 +119,18 @@ def learning(
     )
 
 
-def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
+def curve_panel(name: str, title: str, experiment: Experiment, tests: Tests, **shown: Any) -> Panel:
     """Returns against updates or trajectories, and the claims about them."""
     unit = "updates" if "updates" in experiment.settings else "trajectories"
-    return Panel(
-        name, title, experiment, unit, claims=claims(experiment.settings[unit], *rows), **shown
-    )
+    about = claims(experiment.settings[unit], tests)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
 
 
 def sweep(
     name: str,
     vary: dict[str, Any],
-    *rows: Row,
+    tests: Tests,
+    *,
     title: str,
     problem: dict[str, Any],
     series: Series = JEKYLL_HYDE + ON_POLICY,
@@ -154,7 +154,7 @@ def sweep(
         "|S|" if axis == "n_states" else axis,
         "time_jekyll" if jekyll else "time",
         logx="per_decade" in values,
-        claims=claims(settings["trajectories"], *rows),
+        claims=claims(settings["trajectories"], tests),
     )
 
 
