@@ -81,6 +81,7 @@ PANELS = (
         shared.random_curves,
         {},
         series=tags(*OTHER_SETTINGS),
+        published="2b",
         ylim=(-0.25, 1.02),
     ),
 )

@@ -168,7 +168,7 @@ chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
 random_curves = learning(
     "fig2b",
     random_mdps("2b"),
-    JEKYLL_HYDE_4 + ON_POLICY_4 + UCB + UCB_4 + ON_POLICY_1 + RELEASED,
+    JEKYLL_HYDE_4 + ON_POLICY_4 + UCB + UCB_4 + ON_POLICY_1[:2] + RELEASED,
     runs=200,
     points=1001,
 )
