@@ -22,12 +22,13 @@ from jekyllhyde.intervals import summarize
 from jekyllhyde.lab.draw import draw, note
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.figures.drawings import DRAWINGS
-from jekyllhyde.lab.panel import Curves, Panel, judge, read
+from jekyllhyde.lab.judgement import from_store, judge
+from jekyllhyde.lab.panel import Curves, Panel, read
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import VERDICTS, JudgedClaim
 
 DOCS = Path(__file__).resolve().parent.parent
 MOST_POINTS = 101
-VERDICTS = ("supported", "partly", "contradicted", "not testable")
 HEAD = """# Figures
 
 The paper's figures, with a verdict on each claim that the paper makes about them: {counts}. Every panel
@@ -62,9 +63,9 @@ def main() -> None:
             print(error)
             continue
         draw(curves, DOCS / "_static" / f"figure-{name}.png")
-        claims = judge(curves)
+        claims = judge(curves, from_store(PANELS, store))
         write_numbers(curves, claims)
-        counts.update(one["verdict"] for one in claims)
+        counts.update(one.verdict for one in claims)
         parts.append(section(curves, claims))
         print(name, curves.runs, flush=True)
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
@@ -88,12 +89,9 @@ def studied(panel: Panel, path: Path) -> Curves:
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
 
 
-def section(curves: Curves, claims: list[dict[str, str]]) -> str:
+def section(curves: Curves, claims: list[JudgedClaim]) -> str:
     panel = curves.panel
-    rows = [
-        f"| {cell(one['claim'])} | **{one['verdict']}** | {cell(one['measured'])} |"
-        for one in claims
-    ]
+    rows = [f"| {cell(one.claim)} | **{one.verdict}** | {cell(one.measured)} |" for one in claims]
     table = (
         "\n".join(["| claim | verdict | measured |", "| --- | --- | --- |", *rows]) if rows else ""
     )
@@ -106,7 +104,7 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("~", "\\~")
 
 
-def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
+def write_numbers(curves: Curves, claims: list[JudgedClaim]) -> None:
     name = curves.panel.name
     shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).round().astype(int))
     with (DOCS / "results" / f"{name}.csv").open("w", newline="") as file:
@@ -126,7 +124,9 @@ def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
                 writer.writerow(
                     [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
                 )
-    (DOCS / "results" / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
+    (DOCS / "results" / f"{name}.claims.json").write_text(
+        json.dumps([claim.record() for claim in claims], indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import numpy as np
 
 from jekyllhyde.files import write_json, write_text
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import JudgedClaim
 from jekyllhyde.plotting import (
     BLACK,
     BLUE,
@@ -163,7 +164,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
 
 
 def write_panel(
-    curves: Curves, folder: Path, claims: Sequence[dict[str, str]] | None = None
+    curves: Curves, folder: Path, claims: Sequence[JudgedClaim] | None = None
 ) -> list[Path]:
     """Write P.png, P.pdf and P.csv (series,x,y,lo,hi) for the panel P, and P.claims.json where
     claims were judged; returns the paths.
@@ -171,7 +172,7 @@ def write_panel(
     endings = ("png", "pdf", "csv", "claims.json")[: 3 if claims is None else 4]
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
-        write_json(paths[3], claims)
+        write_json(paths[3], [claim.record() for claim in claims])
     file = io.StringIO()
     csv.writer(file).writerows(
         [

@@ -24,12 +24,13 @@ from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures, markdown
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
-from jekyllhyde.lab.panel import Curves, Panel, judge
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves, Others, Panel
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
+from jekyllhyde.lab.verdicts import VERDICTS
 from jekyllhyde.mdp.finite import Floats, Ints
 
-VERDICTS = ("supported", "partly", "contradicted", "not testable")
 OWN = "Own experiments"
 MAKER = ("version", "commit", "machine", "python")
 MOST_POINTS = 500  # about as many as a chart is wide
@@ -57,7 +58,8 @@ def write_page(
 
     require(curves, "there is no panel to report on; a report needs at least one")
     prepare_folder(path.parent)
-    panels = [_shown(one) for one in curves]
+    others = among(curves)
+    panels = [_shown(one, others) for one in curves]
     groups: dict[str, list[dict[str, Any]]] = {}
     for panel in panels:
         groups.setdefault(panel["group"], []).append(panel)
@@ -78,7 +80,7 @@ def write_page(
                 (group, _about(group).strip().split("\n\n"), members)
                 for group, members in groups.items()
             ],
-            verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
+            verdicts=Counter(claim.verdict for panel in panels for claim in panel["claims"]),
             all_verdicts=VERDICTS,
             provenance=provenance([one.panel for one in curves], store),
             maker=MAKER,
@@ -107,7 +109,7 @@ def _about(group: str) -> str:
     return (module and module.__doc__) or group
 
 
-def _shown(curves: Curves) -> dict[str, Any]:
+def _shown(curves: Curves, others: Others) -> dict[str, Any]:
     # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
     # as Figure 16 for 16a-jekyll.
     panel = curves.panel
@@ -117,7 +119,7 @@ def _shown(curves: Curves) -> dict[str, Any]:
             "Figure " + re.sub(r"\D.*", "", panel.name) if panel.name in figures.PANELS else OWN
         ),
         "runs": curves.runs,
-        "claims": judge(curves),
+        "claims": judge(curves, others),
         "chart": chart(curves),
         "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
         "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),

@@ -9,6 +9,8 @@ show it. Where the text does not say which o it speaks of, the strong one is tes
 other one reported.
 """
 
+from typing import Any
+
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab import verdicts as said
@@ -26,12 +28,10 @@ FINE, COARSE, MEDIUM = (
 )
 
 
-HYDE = {"x": 0.0, "base": 0.05}  # how much longer it takes without him
+HYDE: dict[str, Any] = {"x": 0.0, "base": 0.05}  # how much longer it takes without him
 
 
-def _strong(
-    quantity: Quantity, *stated: Range, panel: str = "", **where: float
-) -> tuple[Test, Test]:
+def _strong(quantity: Quantity, *stated: Range, panel: str = "", **where: Any) -> tuple[Test, Test]:
     # Decided by o=0.5, with the other one shown.
     return (
         compare(quantity, (STRONG,), *stated, panel=panel, **where),
