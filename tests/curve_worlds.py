@@ -168,6 +168,10 @@ def plan_random_decile_wide(label: str, x: Floats) -> Floats:
     return (0.999 if label == "o=0.5" else 0.95) + 0.0 * x
 
 
+def slow_finish(label: str, x: Floats) -> Floats:
+    return np.where(x < 50, 0.0, np.where(x < 400, 0.6, 1.0))
+
+
 def slow_plan_curve(label: str, x: Floats) -> Floats:
     return np.clip((x - 3000) / 50, 0.0, 1.0)
 
@@ -194,6 +198,16 @@ def late_seeds(label: str, x: Floats) -> Floats:
 def lost_seeds(label: str, x: Floats) -> Floats:
     # Half of the seeds never learn.
     return np.stack([step_at(300.0, x, -5.0, 89.2), level(-5.0)(label, x)])
+
+
+def even_runs(label: str, x: Floats) -> Floats:
+    # Runs that differ between schedules of o, in turn to either side.
+    side = 1.0 if "o=0.5" in label else -1.0
+    return 0.9 + 0.05 * side * np.array([[1.0], [-1.0]]) + 0.0 * x
+
+
+def long_behind(label: str, x: Floats) -> Floats:
+    return 1 - (3 if "J&H" in label else 1) * 500 / (1500 + x)
 
 
 def deep_deciles(*deep: str) -> World:

@@ -23,10 +23,11 @@ from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.html_page import WORST_FIRST, provenance
 from jekyllhyde.lab.interval_drawing import interval_svg
-from jekyllhyde.lab.panel import Curves, judge, panel_of
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves, panel_of
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.verdicts import JudgedClaim, Undecided
+from jekyllhyde.lab.verdicts import JudgedClaim
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
 Made = tuple[Store, list[Curves]]
@@ -139,14 +140,7 @@ def test_every_claim_is_in_the_table_and_below_its_panel(page: Page, mixed: Made
 
 
 def judged(mixed: Made) -> list[JudgedClaim]:
-    known = {one.panel.name: one for one in mixed[1]}
-
-    def others(name: str) -> Curves:
-        if name not in known:
-            raise Undecided(f"it needs panel {name}, which is not in this report")
-        return known[name]
-
-    return [claim for one in mixed[1] for claim in judge(one, others)]
+    return [claim for one in mixed[1] for claim in judge(one, among(mixed[1]))]
 
 
 def test_every_panel_of_the_paper_says_how_it_agrees(page: Page, mixed: Made) -> None:

@@ -15,8 +15,8 @@ import pytest
 from chromium import PROGRAM, Chromium
 from jekyllhyde.lab.html_page import WORST_FIRST, write_page
 from jekyllhyde.lab.interval_drawing import interval_svg
-from jekyllhyde.lab.panel import Curves, from_store, judge
-from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
 pytestmark = pytest.mark.skipif(
@@ -195,13 +195,11 @@ def test_the_mouse_on_a_line_tells_its_value(
 def test_claims_filter_by_verdict_figure_and_text(
     page: Chromium, written: tuple[Path, list[Curves]]
 ) -> None:
-    store = Store.open(written[0].parent / "store")
-    others = from_store({one.panel.name: one.panel for one in written[1]}, store)
     claims = sorted(
         (
             claim.record() | {"panel": one.panel.name}
             for one in written[1]
-            for claim in judge(one, others)
+            for claim in judge(one, among(written[1]))
         ),
         key=lambda claim: WORST_FIRST.index(claim["verdict"]),
     )

@@ -130,7 +130,7 @@ def plan_sizes(label: str, x: Floats) -> Floats:
     if label in ("PG", "undiscounted"):
         return np.where(x <= 6, 200.0, CAP)
     if label == "o=10/t":
-        return 2000 * np.exp(0.6 * (x - 3))
+        return 1600 * np.exp(0.28 * (x - 3))
     return {"uniform": 100, "o=0.5": 150, "o=0.1": 500, "o=10/sqrt(t)": 520}[label] * x
 
 

@@ -20,7 +20,8 @@ import page
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.panel import Curves, Others, Panel, from_store, has_runs, judge, read
+from jekyllhyde.lab.judgement import from_store, judge
+from jekyllhyde.lab.panel import Curves, Others, Panel, has_runs, read
 from jekyllhyde.lab.store import Store
 
 MOST_POINTS = 101

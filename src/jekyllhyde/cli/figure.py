@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -64,37 +64,46 @@ class Figure:
             paths = folder / f"{name}.png", folder / f"{name}.pdf"
             DRAWINGS[name](*paths)
             report[name] = {"files": [str(path) for path in paths]}
-        known, _ = ready({**PANELS, **panels}, self.preset, self.runs)
-        report |= {name: self._make(panel, folder, known) for name, panel in made.items()}
+        others, _ = ready({**PANELS, **panels}, self.preset, self.runs)
+        report |= {name: self._make(panel, folder, others) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         say(*([json.dumps(report)] if self.json else files))
+        verdicts = [
+            claim["verdict"] for entry in report.values() for claim in entry.get("claims", ())
+        ]
+        if verdicts and not self.json:
+            say(f"{verdicts.count('supported')} of {len(verdicts)} claims hold")
 
     def _make(
-        self, panel: jh.lab.Panel, folder: Path, known: Mapping[str, jh.lab.Panel]
+        self, panel: jh.lab.Panel, folder: Path, others: Mapping[str, jh.lab.Panel]
     ) -> dict[str, Any]:
-        # Compute what the store lacks of a panel, draw it and judge it; some claims look at others
-        # of the `known` panels.
+        # Compute what the store lacks of a panel, draw it and judge it.
         from jekyllhyde.lab.agreement import compare_with_published
         from jekyllhyde.lab.draw import write_panel
-        from jekyllhyde.lab.panel import from_store
+        from jekyllhyde.lab.judgement import from_store
 
         start = time.perf_counter()
         store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)
         assert store is not None
         curves = jh.lab.read(panel, store)
-        claims = jh.lab.judge(curves, from_store(known, store))
+        claims = jh.lab.judge(curves, from_store(others, store))
         files = [str(path) for path in write_panel(curves, folder, claims)]
         seconds = time.perf_counter() - start
+        records = [claim.record() for claim in claims]
         title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
+        if claims and not self.json:
+            rows = [{"id": c.id, "claim": c.claim, "verdict": c.verdict} for c in claims]
+            show_table(title, rows)
+        elif not self.json:
+            say(title)
         beside = compare_with_published(curves).text if panel.published else None
-        if not self.json:
-            show_claims(title, claims)
-            say(*[f"beside the paper: {beside}"] * (beside is not None))
+        if beside and not self.json:
+            say(f"beside the paper: {beside}")
         return {
             "seconds": seconds,
             "runs": curves.runs,
             "files": files,
-            "claims": [claim.record() for claim in claims],
+            "claims": records,
             "published": beside,
         }
 
@@ -150,27 +159,6 @@ class Report:
         else:
             lines = [f"not made, {reason}: {', '.join(names)}" for reason, names in skipped.items()]
             say(f"panels: {', '.join(made)}", *lines, str(path))
-
-
-def show_claims(title: str, claims: Sequence[jh.lab.JudgedClaim]) -> None:
-    """Print each claim with its verdict and the number that decides it, and how many hold."""
-    from jekyllhyde.lab.interval_drawing import decisive, number_of
-
-    if not claims:
-        say(title)
-        return
-    parts = [decisive(claim.record()["parts"]) for claim in claims]
-    rows = [
-        {
-            "claim": claim.claim,
-            "verdict": claim.verdict,
-            "measured": number_of(part) if part else claim.reason,
-        }
-        for claim, part in zip(claims, parts, strict=True)
-    ]
-    show_table(title, rows)
-    holding = sum(claim.verdict == "supported" for claim in claims)
-    say(f"{holding} of {len(claims)} claims hold")
 
 
 def ready(

@@ -214,25 +214,26 @@ def spread(curves: Curves, *tags: str) -> Estimate:
     return of_means(curves, lambda *m: _only(np.ptp(m, axis=0)), *values_at(curves, LAST, *tags))
 
 
-def crossing(curves: Curves, tag: str, level: float) -> Floats:
-    """Per run of a curve panel the first count above the level (at least 1), the last if there is
-    none.
+def crossings(curves: Curves, level: float, *tags: str) -> list[Floats]:
+    """Per run of these series of a curve panel the first count above the level (at least 1), the
+    last if there is none.
     """
-    (samples,) = runs_of(curves, tag)
-    above = samples > level
-    return np.where(above.any(axis=1), curves.x[above.argmax(axis=1)], curves.x[-1]).clip(min=1.0)
+    above = [samples > level for samples in runs_of(curves, *tags)]
+    return [
+        np.where(runs.any(axis=1), curves.x[runs.argmax(axis=1)], curves.x[-1]).clip(min=1.0)
+        for runs in above
+    ]
 
 
 def crossing_mean(curves: Curves, tag: str, level: float = FOUND) -> Estimate:
     """Mean time to {level}."""
-    times = of_means(curves, _only, crossing(curves, tag, level))
+    times = of_means(curves, _only, *crossings(curves, level, tag))
     return times if times.lo < curves.x[-1] else Estimate(times.y, times.lo, np.inf)
 
 
 def crossing_ratio(curves: Curves, a: str, b: str, level: float = FOUND) -> Estimate:
     """Mean time to {level}, ratio."""
-    runs_of(curves, a, b)
-    times = [crossing(curves, tag, level) for tag in (a, b)]
+    times = crossings(curves, level, a, b)
     return bound_by_cap(of_means(curves, ratio_of, *times), *(t < curves.x[-1] for t in times))
 
 

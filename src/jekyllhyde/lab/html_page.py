@@ -26,10 +26,11 @@ from jekyllhyde.lab.agreement import compare_with_published, published, worst_fi
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
 from jekyllhyde.lab.interval_drawing import interval_svg
-from jekyllhyde.lab.panel import Curves, Others, Panel, judge
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves, Others, Panel
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
-from jekyllhyde.lab.verdicts import VERDICTS, Undecided
+from jekyllhyde.lab.verdicts import VERDICTS
 from jekyllhyde.mdp.finite import Floats, Ints
 
 WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
@@ -60,7 +61,8 @@ def write_page(
 
     require(curves, "there is no panel to report on; a report needs at least one")
     prepare_folder(path.parent)
-    panels = [_shown(one, _among(curves)) for one in curves]
+    others = among(curves)
+    panels = [_shown(one, others) for one in curves]
     groups: dict[str, list[dict[str, Any]]] = {}
     for panel in panels:
         groups.setdefault(panel["group"], []).append(panel)
@@ -116,18 +118,6 @@ def _about(group: str) -> str:
     # What is said of a figure: the text of its module.
     module = getattr(figures, f"figure{group.rsplit(maxsplit=1)[-1]:>02}", None)
     return (module and module.__doc__) or group
-
-
-def _among(curves: Sequence[Curves]) -> Others:
-    # A way from one of these panels to the others.
-    known = {one.panel.name: one for one in curves}
-
-    def others(name: str) -> Curves:
-        if name not in known:
-            raise Undecided(f"it needs panel {name}, which is not in this report")
-        return known[name]
-
-    return others
 
 
 def _shown(curves: Curves, others: Others) -> dict[str, Any]:

@@ -20,15 +20,7 @@ from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods.contract import CURVE, Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.verdicts import (
-    Estimate,
-    JudgedClaim,
-    Part,
-    Range,
-    Undecided,
-    Untestable,
-    verdict,
-)
+from jekyllhyde.lab.verdicts import Part
 
 YLABELS = {
     "score": "score of ten greedy episodes",
@@ -62,30 +54,6 @@ class Claim:
     text: str
     tests: tuple[Test, ...]
     horizon: int = 0
-
-    def judge(self, curves: "Curves", others: Others) -> JudgedClaim:
-        """The verdict. What the runs at hand lack is a part that nobody can tell."""
-        if curves.cap < self.horizon:
-            length = f"the sentence is about {self.horizon} {curves.panel.unit}"
-            short = f"{length}, these runs have {curves.cap}"
-            return JudgedClaim(self.id, self.text, "undecided", (), short)
-        parts: list[Part] = []
-        reasons: list[str] = []
-        for test in self.tests:
-            try:
-                parts += test(curves, others)
-            except Untestable as reason:
-                return JudgedClaim(self.id, self.text, "not testable", (), str(reason))
-            except Undecided as reason:
-                reasons.append(str(reason))
-        unknown = Part("", "", Estimate(np.nan, -np.inf, np.inf), Range(0.0, 0.0))
-        return JudgedClaim(
-            self.id,
-            self.text,
-            verdict([*parts, *[unknown] * len(reasons)]),
-            tuple(parts),
-            "; ".join(dict.fromkeys(reasons)),
-        )
 
 
 @dataclass(frozen=True)
@@ -283,27 +251,3 @@ def _curve(
         np.take_along_axis(values, known, axis=1),
         np.zeros(len(at)),
     )
-
-
-def judge(curves: Curves, others: Others | None = None) -> list[JudgedClaim]:
-    """Every claim about the panel, with its verdict and the numbers that it rests on.
-
-    others : gives the curves of another panel by name, for claims that set panels beside each
-        other; `from_store` makes one.
-    """
-    return [claim.judge(curves, others or _nobody) for claim in curves.panel.claims]
-
-
-def from_store(panels: Mapping[str, Panel], store: Store) -> Others:
-    """A way to the curves of these panels, as far as the store has runs of them."""
-
-    def others(name: str) -> Curves:
-        if name not in panels or not has_runs(panels[name], store):
-            raise Undecided(f"it needs panel {name}, of which there are no runs")
-        return read(panels[name], store)
-
-    return others
-
-
-def _nobody(name: str) -> Curves:
-    raise Undecided(f"it needs panel {name} beside this one")

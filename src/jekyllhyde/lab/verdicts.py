@@ -75,8 +75,10 @@ MUCH_LONGER, MUCH_SHORTER = above(2.0), below(0.5)  # "much", beside the directi
 NO_LONGER, NO_SHORTER = below(1.1), above(1 / 1.1)  # "as fast", "comparable", "no worse"
 ALIKE = Range(1 / 1.1, 1.1)
 SLIGHTLY_LONGER, SLIGHTLY_SHORTER = Range(1.0, 1.5), Range(1 / 1.5, 1.0)
+THINNER, MUCH_THINNER = Range(0.0, 1.0), Range(0.0, 0.5)  # of gaps of the same sign
 # Of the share of runs, MDPs or places in which something is so.
 MOST, NEARLY_ALL, OFTEN, RARELY = above(0.5), above(0.9), above(0.1), below(0.1)
+A_LITTLE_MORE = Range(0.0, 0.1)  # of a difference of shares
 USUALLY = (MOST, NEARLY_ALL)  # what is said without "all" or "never"
 NO_EXCEPTION = below(1.0)  # "all", "never", "cannot": of the number of runs in which it is not so
 
@@ -90,6 +92,8 @@ class Estimate:
     hi: float
 
     def __str__(self) -> str:
+        if math.isinf(self.hi) and math.isfinite(self.lo):
+            return f"{self.lo:.4g} or more"
         limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
         return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < math.inf else "")
 
@@ -114,7 +118,7 @@ class Part:
         if self.stated is None:
             return None
         low, high, lo, hi = self.stated.low, self.stated.high, self.estimate.lo, self.estimate.hi
-        if low < lo and hi < high:
+        if (low < lo or low == -math.inf) and (hi < high or high == math.inf):
             return True
         return False if hi <= low or lo >= high else None
 

@@ -34,8 +34,8 @@ EPISODES = 500
 
 def time_to_top(curves: Curves, tag: str, level: float) -> Estimate:
     """Mean time to {level}, relative to the length of the runs."""
-    share = of.of_means(curves, lambda m: m[..., 0], of.crossing(curves, tag, level) / curves.cap)
-    return share if share.lo < 1 else Estimate(share.y, share.lo, np.inf)
+    time = of.crossing_mean(curves, tag, level)
+    return Estimate(time.y / curves.cap, time.lo / curves.cap, time.hi / curves.cap)
 
 
 def temporary(curves: Curves, tag: str) -> Estimate:
@@ -48,7 +48,7 @@ def temporary(curves: Curves, tag: str) -> Estimate:
 
 def slowest(curves: Curves, tag: str, level: float) -> Estimate:
     """Time of the slowest seed to {level}, relative to the median."""
-    times = of.crossing(curves, tag, level)
+    (times,) = of.crossings(curves, level, tag)
     return of.of_runs(curves, lambda runs: runs.max() / np.median(runs), times)
 
 

@@ -33,12 +33,12 @@ def settling(curves: Curves, tag: str) -> Estimate:
     (y,) = of.runs_of(curves, tag)[0]
     away = np.flatnonzero(np.abs(y - y[-1]) >= EQUAL.high)
     settled = curves.x[min(away[-1] + 1, len(y) - 1) if len(away) else 0]
-    return of.exactly(settled / min(of.crossing(curves, other, FOUND)[0] for other in chain.C4))
+    return of.exactly(settled / np.min(of.crossings(curves, FOUND, *chain.C4)))
 
 
 def once_found(curves: Curves, tag: str) -> Estimate:
     """Updates from 0.5 to the optimum, relative to those to 0.5."""
-    (found,), (done,) = (of.crossing(curves, tag, level) for level in (FOUND, 1 - ROUNDING))
+    found, done = (of.crossings(curves, level, tag)[0][0] for level in (FOUND, 1 - ROUNDING))
     ratio = float((done - found) / found)
     return Estimate(ratio, ratio, np.inf if done == curves.x[-1] else ratio)
 

@@ -144,7 +144,7 @@ PANELS = (
         {
             "7c-level": compare(of.mean, BUT_UNIFORM, rounds_to(0.99, 2)),
             "7c-order": compare(of.gain, HIGH_TO_LOW, HIGHER),
-            "7c-thin": relative(of.gain, HIGH_TO_LOW, "7a", SHORTER, said.MUCH_SHORTER),
+            "7c-thin": relative(of.gain, HIGH_TO_LOW, "7a", said.THINNER, said.MUCH_THINNER),
             "7c-slower": relative(
                 of.crossing_mean, BUT_UNIFORM, "7a", said.LONGER, level=said.SOLVED
             ),
@@ -162,7 +162,7 @@ PANELS = (
         {
             "7d-order": compare(of.decile_gain, HIGH_TO_LOW, HIGHER),
             "7d-stable": STABLE,
-            "7d-thin": relative(of.decile_gain, HIGH_TO_LOW, "7b", SHORTER),
+            "7d-thin": relative(of.decile_gain, HIGH_TO_LOW, "7b", said.THINNER),
         },
     ),
     Panel(

@@ -22,8 +22,7 @@ def o_beside_epsilon(curves: Curves, *tags: str) -> Estimate:
         a, b, c, d = (np.log(times[..., 0]) for times in m)
         return np.asarray(np.exp((np.abs(c + d - a - b) - np.abs(b + d - a - c)) / 2))
 
-    of.runs_of(curves, *tags)
-    return of.of_means(curves, ratio, *(of.crossing(curves, tag, FOUND) for tag in tags))
+    return of.of_means(curves, ratio, *of.crossings(curves, FOUND, *tags))
 
 
 PANELS = (

@@ -80,7 +80,7 @@ PANELS = (
                 compare(of.share, PLAIN, NEARLY_ALL, flags=times.arrive_at, x=of.FIRST),
                 compare(of.share, PLAIN, RARELY, flags=times.arrive_at, x=of.LAST),
             ),
-            "14b-entropy": compare(more_solved, BY_ENTROPY, said.HIGHER, RARELY),
+            "14b-entropy": compare(more_solved, BY_ENTROPY, said.A_LITTLE_MORE),
             "14b-critic": compare(
                 of.share, PLAIN, *USUALLY, panel="14b-critic", flags=times.arrive_at, x=0.8
             ),

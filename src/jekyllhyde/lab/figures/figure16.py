@@ -9,6 +9,8 @@ dense at the beginning. Where the text does not say which o it speaks of, the st
 (o=0.5) and the other one reported.
 """
 
+from typing import Any
+
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab import verdicts as said
@@ -26,12 +28,10 @@ FINE, MEDIUM = ({"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in 
 DENSE_AT_FIRST = {"epsilon": [k / 200 for k in range(11)] + [k / 20 for k in range(2, 21)]}
 
 
-HYDE = {"x": 0.0, "base": 0.05}  # how much longer it takes without him
+HYDE: dict[str, Any] = {"x": 0.0, "base": 0.05}  # how much longer it takes without him
 
 
-def _strong(
-    quantity: Quantity, *stated: Range, panel: str = "", **where: float
-) -> tuple[Test, Test]:
+def _strong(quantity: Quantity, *stated: Range, panel: str = "", **where: Any) -> tuple[Test, Test]:
     # Decided by o=0.5, with the other one shown.
     return (
         compare(quantity, (STRONG,), *stated, panel=panel, **where),
