@@ -21,7 +21,8 @@ from jekyllhyde.lab import engine, html_page
 from jekyllhyde.lab.cell_settings import slug
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.html_page import provenance
-from jekyllhyde.lab.panel import Curves, judge, panel_of
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves, panel_of
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
@@ -117,19 +118,19 @@ def test_every_placeholder_is_filled(html: str, page: Page) -> None:
 
 
 def test_every_claim_is_in_the_table_and_below_its_panel(page: Page, mixed: Made) -> None:
-    claims = [claim for one in mixed[1] for claim in judge(one)]
+    claims = [claim for one in mixed[1] for claim in judge(one, among(mixed[1]))]
     assert len(claims) > 5
-    assert len({claim["verdict"] for claim in claims}) > 1
+    assert len({claim.verdict for claim in claims}) > 1
     for claim in claims:
-        assert page.texts.count(claim["measured"]) == 2 * sum(
-            other["measured"] == claim["measured"] for other in claims
+        assert page.texts.count(claim.measured) == 2 * sum(
+            other.measured == claim.measured for other in claims
         )
     rows = [
         attributes["data-verdict"]
         for tag, attributes in page.elements
         if tag == "tr" and "data-verdict" in attributes
     ]
-    assert rows == [claim["verdict"] for claim in claims]
+    assert rows == [claim.verdict for claim in claims]
 
 
 def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
@@ -139,7 +140,8 @@ def test_summary_counts_what_is_there(page: Page, mixed: Made) -> None:
         len(one.y) * (len(one.x) if one.panel.kind == "time" else 1) * one.runs for one in curves
     )
     assert f"3 panels{runs} runs0 failed runs" in text
-    supported = sum(claim["verdict"] == "supported" for one in curves for claim in judge(one))
+    claims = [claim for one in curves for claim in judge(one, among(curves))]
+    supported = sum(claim.verdict == "supported" for claim in claims)
     assert f"{supported} supported" in text
     assert "Not made, for lack of runs: 2b, <i>2c</i>." in text
 
@@ -369,7 +371,8 @@ def test_command_for_some_panels_as_json(
 ) -> None:
     out = tmp_path / "r.html"
     found = json.loads(said(Report(("5",), store=paper, out=out, json=True)))
-    assert found == {"file": str(out), "runs": {"5b": 1}, "not_made": ["5a", "5c", "5d"]}
+    others = [name for name in PANELS if name.startswith("5") and name != "5b"]
+    assert found == {"file": str(out), "runs": {"5b": 1}, "not_made": others}
 
 
 def test_command_with_bad_input(paper: Path, tmp_path: Path) -> None:

@@ -262,8 +262,8 @@ def count(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:
     Where it is so in no run, few runs do not show that it never is.
     """
     values = flags(curves, tag, **where)
-    enough = values.any() or curves.panel.exact or len(values) >= ALL
-    return Estimate(float(values.sum()), float(values.sum()), values.sum() if enough else np.inf)
+    number, enough = float(values.sum()), curves.panel.exact or len(values) >= ALL
+    return Estimate(number, number, number if number or enough else np.inf)
 
 
 def share(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:
