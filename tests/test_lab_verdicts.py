@@ -86,10 +86,10 @@ def test_an_interval_decides_where_it_lies_inside_or_outside(
 
 
 def test_a_judged_claim_is_written_as_it_is_read() -> None:
-    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, SHOWN), "too few")
+    other = Part("median", "", Estimate(1.0, 1.0, 1.0), None)
+    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few")
     assert claim.measured == (
-        "too few; mean: PG 1 [0.5, 1.5] (above 0 stated); "
-        "mean: PG 1 [0.5, 1.5] (above 1 stated); mean: PG 1 [0.5, 1.5]"
+        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); median: 1"
     )
     record = json.loads(json.dumps(claim.record(), allow_nan=False))
     assert record["parts"][0] == {
@@ -206,13 +206,17 @@ SHORTEST = "mean time, relative to the shortest elsewhere"
 @pytest.mark.parametrize(
     ("quantity", "where", "expected"),
     [
-        (estimates.mean, {}, "mean at the end"),
+        (estimates.mean, {}, "mean at epsilon=1"),
         (estimates.mean, {"x": 0.05}, "mean at epsilon=0.05"),
-        (times.slowdown, {"x": -np.inf}, f"{SHORTEST} at the start"),
+        (times.slowdown, {"x": -np.inf}, f"{SHORTEST} at epsilon=0"),
         (times.change, {"x": 1, "base": 0.5}, "mean time, relative to that at 0.5 at epsilon=1"),
-        (times.trend, {"low": 0.05, "high": 0.95}, f"{TREND} from 0.05 to 0.95"),
+        (times.trend, {"low": 0.05, "high": 0.95}, f"{TREND} from epsilon=0.05 to 0.95"),
         (times.trend, {}, TREND),
-        (estimates.count, {"flags": times.arrive, "low": 7}, "number that get there from 7"),
+        (
+            estimates.count,
+            {"flags": times.arrive, "low": 7},
+            "number that get there from epsilon=7",
+        ),
         (estimates.share, {"flags": times.fail_at, "x": 3}, "share that fail at epsilon=3"),
         (estimates.crossing_ratio, {"level": 0.95}, "mean time to 0.95, ratio"),
     ],

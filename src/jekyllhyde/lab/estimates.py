@@ -192,7 +192,7 @@ def gap_ratio(curves: Curves, a: str, b: str) -> Estimate:
 def gap_change(
     curves: Curves, tag: str, early: float | None = None, late: float = LAST
 ) -> Estimate:
-    """Distance to the optimum at {late}, relative to that before (half time, or {early})."""
+    """Distance to the optimum at {late}, relative to that at {early}."""
     places = [at(curves, x) for x in (curves.x[-1] / 2 if early is None else early, late)]
     return of_means(
         curves, lambda m: (1 - m[..., 1]) / (1 - m[..., 0]), runs_of(curves, tag)[0][:, places]
