@@ -81,6 +81,7 @@ class Figure:
         self, panel: jh.lab.Panel, folder: Path, others: Mapping[str, jh.lab.Panel]
     ) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.agreement import compare_with_published
         from jekyllhyde.lab.draw import write_panel
         from jekyllhyde.lab.judgement import from_store
 
@@ -98,7 +99,16 @@ class Figure:
             show_table(title, rows)
         elif not self.json:
             say(title)
-        return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": records}
+        beside = compare_with_published(curves).text if panel.published else None
+        if beside and not self.json:
+            say(f"beside the paper: {beside}")
+        return {
+            "seconds": seconds,
+            "runs": curves.runs,
+            "files": files,
+            "claims": records,
+            "published": beside,
+        }
 
 
 @dataclass(frozen=True)

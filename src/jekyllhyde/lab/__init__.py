@@ -13,11 +13,13 @@ from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Claim, Curves, Panel, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import JudgedClaim
 
 __all__ = [
     "Claim",
     "Curves",
     "Experiment",
+    "JudgedClaim",
     "Panel",
     "Store",
     "draw",

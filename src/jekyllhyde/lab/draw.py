@@ -5,7 +5,7 @@ colours safe for the colour-blind and dashes for print; the plotted numbers (CSV
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.files import write_json, write_text
+from jekyllhyde.lab.agreement import NOT_PUBLISHED, compare_with_published, published
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import JudgedClaim
 from jekyllhyde.plotting import (
@@ -107,12 +108,43 @@ def note(curves: Curves) -> str:
 
 
 def draw(curves: Curves, *paths: str | Path) -> None:
-    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
-    panel = curves.panel
-    figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
+    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings.
+
+    The panel's groups of series, if it has some, stand side by side.
+    """
+    panel, looks = curves.panel, styles(list(curves.y))
+    groups = panel.groups or {"": tuple(curves.y)}
+    is_alone = len(groups) == 1
+    size = (
+        (6.8, max(3.4, 0.17 * len(curves.y) + 0.8)) if is_alone else (2.5 * len(groups) + 0.6, 4.2)
+    )
+    figure, sides = new_figure(len(groups), size, share=True)
+    for (name, tags), axes in zip(groups.items(), sides, strict=True):
+        _draw_series(curves, axes, {tag: looks[tag] for tag in tags if tag in looks})
+        _dress(curves, axes)
+        if is_alone:
+            place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        else:
+            axes.set_title(as_text(name), fontsize="small")
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
+        axes.legend(frameon=False, fontsize="x-small", **place)
+    sides[0].set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
+    title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
+    if is_alone:
+        sides[0].set_title(title, fontsize="small", loc="left")
+    else:
+        figure.suptitle(title, fontsize="small")
+    agreement = compare_with_published(curves)
+    if agreement.verdict != NOT_PUBLISHED:
+        figure.supxlabel(agreement.text, fontsize="x-small", color="0.35")
+    save_figure(figure, *map(Path, paths))
+
+
+def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
+    # Lines with their bands, and the paper's own curves, thin and grey behind them.
     shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
     x = curves.x[shown]
-    for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
+    for order, (tag, style) in enumerate(looks.items()):
         axes.plot(
             x,
             curves.y[tag][shown],
@@ -134,9 +166,20 @@ def draw(curves: Curves, *paths: str | Path) -> None:
                 alpha=0.15,
                 linewidth=0,
             )
-    if panel.logx:
+    if curves.panel.logx:
         axes.set_xscale("log")
-    if panel.kind == "time":  # with the cap marked
+    limits, known = curves.panel.xlim or axes.get_xlim(), published(curves.panel.published)
+    lines = [known[curves.labels[tag]] for tag in looks if curves.labels[tag] in known]
+    for i, line in enumerate(lines):
+        name = {"label": "published"} if i == 0 else {}
+        axes.plot(*line, color="0.55", linewidth=0.7, marker=".", ms=2.0, zorder=2.5, **name)
+    axes.set_xlim(limits)
+
+
+def _dress(curves: Curves, axes: Any) -> None:
+    # Axes, their limits and labels, and the cap of a time.
+    panel = curves.panel
+    if panel.kind == "time":
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
         axes.annotate(
@@ -155,12 +198,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     if any(isinstance(word, str) for word in words):
         axes.set_xticks(range(len(words)), [as_text(str(word)) for word in words])
     axes.set_xlabel(as_text(panel.xlabel))
-    axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
-    title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
-    axes.set_title(title, fontsize="small", loc="left")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    save_figure(figure, *map(Path, paths))
 
 
 def write_panel(

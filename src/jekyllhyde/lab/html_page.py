@@ -22,8 +22,10 @@ from jekyllhyde import __version__
 from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures, markdown
+from jekyllhyde.lab.agreement import compare_with_published, published, worst_first
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
+from jekyllhyde.lab.interval_drawing import interval_svg
 from jekyllhyde.lab.judgement import among, judge
 from jekyllhyde.lab.panel import Curves, Others, Panel
 from jekyllhyde.lab.store import Store
@@ -31,6 +33,7 @@ from jekyllhyde.lab.store_files import Held
 from jekyllhyde.lab.verdicts import VERDICTS
 from jekyllhyde.mdp.finite import Floats, Ints
 
+WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
 OWN = "Own experiments"
 MAKER = ("version", "commit", "machine", "python")
 MOST_POINTS = 500  # about as many as a chart is wide
@@ -80,8 +83,16 @@ def write_page(
                 (group, _about(group).strip().split("\n\n"), members)
                 for group, members in groups.items()
             ],
-            verdicts=Counter(claim.verdict for panel in panels for claim in panel["claims"]),
+            verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
             all_verdicts=VERDICTS,
+            sorted_claims=sorted(
+                ((panel, claim) for panel in panels for claim in panel["claims"]),
+                key=lambda pair: WORST_FIRST.index(pair[1]["verdict"]),
+            ),
+            agreements=worst_first(
+                {shown["panel"].name: shown["agreement"] for shown in panels if shown["agreement"]}
+            ),
+            runs_of={shown["panel"].name: shown["runs"] for shown in panels},
             provenance=provenance([one.panel for one in curves], store),
             maker=MAKER,
             differences=differences(),
@@ -112,6 +123,8 @@ def _about(group: str) -> str:
 def _shown(curves: Curves, others: Others) -> dict[str, Any]:
     # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
     # as Figure 16 for 16a-jekyll.
+    from markupsafe import Markup
+
     panel = curves.panel
     return {
         "panel": panel,
@@ -119,8 +132,12 @@ def _shown(curves: Curves, others: Others) -> dict[str, Any]:
             "Figure " + re.sub(r"\D.*", "", panel.name) if panel.name in figures.PANELS else OWN
         ),
         "runs": curves.runs,
-        "claims": judge(curves, others),
+        "claims": [
+            {**record, "drawing": Markup(interval_svg(record["parts"]))}
+            for record in (claim.record() for claim in judge(curves, others))
+        ],
         "chart": chart(curves),
+        "agreement": compare_with_published(curves) if panel.published else None,
         "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
         "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),
     }
@@ -154,10 +171,16 @@ def chart(curves: Curves) -> dict[str, Any]:
         "words": words,
         "logx": panel.logx and not words,
         "cap": curves.cap if timed else None,
+        "xlim": panel.xlim,
         "ylim": panel.ylim,
         "exact": exact,
         "statistic": STATISTICS[panel.statistic],
         "series": series,
+        "published": [
+            {"label": label, "x": rounded(known[label][0], 7), "y": rounded(known[label][1])}
+            for label in curves.labels.values()
+            if label in (known := published(panel.published))
+        ],
     }
 
 

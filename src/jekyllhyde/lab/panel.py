@@ -6,7 +6,7 @@ where it never does, an `end` panel the return at the end against whatever varie
 of every interval. Series are known by their tags; labels are only shown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -65,7 +65,10 @@ class Panel:
         "J_norm_jekyll_end", and "moved", "greedy", "J_star" of `probe`).
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
-    ylim : for curves.  exact : there is nothing random in it.
+    xlim, ylim : for curves.  groups : by name the tags of the series that a picture shows side by
+        side, for panels of many lines.
+    exact : there is nothing random in it.
+    published : the name of the paper's own curves (`agreement`), if it is a panel of the paper's.
 
     `kind` is curve, time or end; `cells` are those of the series shown, by tag and in order, and
     `digests` what a store knows them by;
@@ -81,9 +84,12 @@ class Panel:
     statistic: str = "mean"
     series: tuple[str, ...] = ()
     logx: bool = False
+    xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
     claims: tuple[Claim, ...] = ()
+    published: str = ""
 
     @property
     def kind(self) -> str:

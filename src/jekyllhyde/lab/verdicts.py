@@ -128,7 +128,7 @@ class Part:
         """As it is written to files; a limit that is infinite is null."""
         limits = (self.stated.low, self.stated.high) if self.stated else (math.nan, math.nan)
         numbers = (self.estimate.y, self.estimate.lo, self.estimate.hi, *limits)
-        y, lo, hi, low, high = (value if math.isfinite(value) else None for value in numbers)
+        y, lo, hi, low, high = (float(value) if math.isfinite(value) else None for value in numbers)
         return {
             "what": self.what,
             "name": self.name,

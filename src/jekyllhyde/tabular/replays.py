@@ -77,6 +77,25 @@ class TwoLogs(NamedTuple):
         return transition(edges, drawn)
 
 
+class WithCurrent(NamedTuple):
+    """The transition under way first, then `batch` drawn from the two logs."""
+
+    logs: TwoLogs
+
+    def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
+        return store_in(self.logs, e, control, sizes)
+
+    def draws(self, run: Run, batch: int, k: int, over: bool) -> int:
+        return batch + 1
+
+    def draw(
+        self, run: Run, e: Place, i: int, control: np.int64, o: float, sizes: Sizes
+    ) -> Transition:
+        if i == 0:
+            return transition(run.edges, e)
+        return draw_from(self.logs, run, e, i, control, o, sizes)
+
+
 class Sweeping(NamedTuple):
     """First the transition under way, then the pairs that the learned model has queued, and where
     there are none the two logs.

@@ -12,7 +12,13 @@ from jekyllhyde.lab.verdicts import FOUND, SOLVED
 UCB_1, UCB_01, UCB_001 = tags(shared.UCB)
 BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
 VANILLA = crossed(BRIEF, PLAIN)
-ZOOMED = (shared.JEKYLL_HYDE_4, shared.ON_POLICY_4, shared.UCB, shared.ON_POLICY_1)
+SHOWN = tags(shared.JEKYLL_HYDE_4, shared.ON_POLICY_4, shared.UCB, shared.UCB_4)
+OTHER_SETTINGS = (
+    shared.JEKYLL_HYDE_4[:1],
+    shared.ON_POLICY_4[:2],
+    shared.ON_POLICY_1[:2],
+    shared.RELEASED,
+)
 
 PANELS = (
     shared.curve_panel(
@@ -41,6 +47,7 @@ PANELS = (
             ),
             "2b-eventually": compare(of.gap_change, (UCB_1, UCB_01), said.SHORTER),
         },
+        series=SHOWN,
         ylim=(-0.25, 1.02),
     ),
     shared.curve_panel(
@@ -58,7 +65,23 @@ PANELS = (
                 compare(of.gap_ratio, swapped(BY_EPSILON), said.NO_LONGER, panel="9b"),
             ),
         },
-        series=tags(*ZOOMED, shared.UNDIVIDED),
+        series=SHOWN,
+        groups={
+            "J&H": JH,
+            "on-policy": BASELINES,
+            "PG with a UCB bonus": tags(shared.UCB, shared.UCB_4),
+        },
         ylim=(0.9, 1.002),
+        xlim=(1000, 100_000),
+        logx=True,
+    ),
+    shared.curve_panel(
+        "2b-settings",
+        f"{shared.ON_RANDOM_MDPS}, the same with other settings",
+        shared.random_curves,
+        {},
+        series=tags(*OTHER_SETTINGS),
+        published="2b",
+        ylim=(-0.25, 1.02),
     ),
 )

@@ -4,9 +4,9 @@ random MDPs (16b).
 The published times need the global and Jekyll's return above the target; the text, in Appendix E,
 speaks of Jekyll's alone. `16a` and `16b` show the first, `16a-jekyll` and `16b-jekyll` the second:
 on the chain with a target of 0.95, to which the numbers in the text belong. On random MDPs the
-first is at the cap from a small epsilon on, since Hyde's share of the return is low, so 21 points
-show it. Where the text does not say which o it speaks of, the strong one is tested (o=0.5) and the
-other one reported.
+first is at the cap from a small epsilon on, since Hyde's share of the return is low, so its axis is
+dense at the beginning. Where the text does not say which o it speaks of, the strong one is tested
+(o=0.5) and the other one reported.
 """
 
 from typing import Any
@@ -23,9 +23,9 @@ SERIES: Series = tuple(
     {"label": f"J&H o={o}", "agent": "jekyll-hyde", "o": o} for o in (0.5, "10/sqrt(t)")
 )
 STRONG, WEAK = TAGS = tags(SERIES)
-FINE, COARSE, MEDIUM = (
-    {"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in (0.01, 0.05, 0.02)
-)
+FINE, MEDIUM = ({"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in (0.01, 0.02))
+# The published range ends at 0.04.
+DENSE_AT_FIRST = {"epsilon": [k / 200 for k in range(11)] + [k / 20 for k in range(2, 21)]}
 
 
 HYDE: dict[str, Any] = {"x": 0.0, "base": 0.05}  # how much longer it takes without him
@@ -68,7 +68,7 @@ PANELS = (
     ),
     random_sweep(
         "16b",
-        COARSE,
+        DENSE_AT_FIRST,
         {
             "16b-slightly": tuple(
                 compare(times.change, TAGS, said.SLIGHTLY_LONGER, panel=panel, x=0.95, base=0.0)
