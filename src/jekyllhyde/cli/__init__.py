@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(resumed(arguments)).run() or 0
+        return parse(resumed(arguments, parse)).run() or 0
     except InputError as error:
         say(f"jh: {error}", error=True)
     except MemoryError as error:
@@ -53,8 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 2
 
 
-def parse(arguments: list[str]) -> Any:
-    """The command that the arguments give; its flags may depend on the arguments themselves."""
+def parse(arguments: list[str], is_quiet: bool = False) -> Any:
+    """The command that the arguments give; its flags may depend on the arguments themselves. What
+    is wrong with them is said, unless it `is_quiet`.
+    """
     name = arguments[0] if arguments else ""
     if name and name[0] != "-":
         check_choice(name, "command", COMMANDS)
@@ -70,6 +72,7 @@ def parse(arguments: list[str]) -> Any:
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
         return_unknown_args=True,
+        console_outputs=not is_quiet,
     )
     if unknown:
         agent = f" --agent {shell_name(command.task.record.name)}" if name == "train" else ""
