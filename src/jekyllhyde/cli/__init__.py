@@ -18,6 +18,7 @@ from jekyllhyde.cli.watching import Compare, Eval, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
+LONGEST = 900  # characters of a sentence
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
@@ -42,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return parse(resumed(arguments, parse)).run() or 0
     except InputError as error:
-        say(f"jh: {error}", error=True)
+        sentence = str(error)  # it may quote a file at length
+        say(f"jh: {sentence[:LONGEST]}{' ...' * (len(sentence) > LONGEST)}", error=True)
     except MemoryError as error:
         say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
     except BrokenPipeError:  # nobody reads on
@@ -53,10 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 2
 
 
-def parse(arguments: list[str], is_quiet: bool = False) -> Any:
-    """The command that the arguments give; its flags may depend on the arguments themselves. What
-    is wrong with them is said, unless it `is_quiet`.
-    """
+def parse(arguments: list[str]) -> Any:
+    """The command that the arguments give; its flags may depend on the arguments themselves."""
     name = arguments[0] if arguments else ""
     if name and name[0] != "-":
         check_choice(name, "command", COMMANDS)
@@ -72,7 +72,6 @@ def parse(arguments: list[str], is_quiet: bool = False) -> Any:
         args=arguments,
         config=(tyro.conf.OmitArgPrefixes, tyro.conf.FlagCreatePairsOff),
         return_unknown_args=True,
-        console_outputs=not is_quiet,
     )
     if unknown:
         agent = f" --agent {shell_name(command.task.record.name)}" if name == "train" else ""

@@ -4,8 +4,10 @@ The agent decides what is tabular and what has networks, whatever the problem is
 those of the problem, of the agent, and of the way in which it learns (`learning`).
 """
 
+import io
 import time
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -153,7 +155,7 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
     return find_agent(name), f"{name} on {problem}: {reason}"
 
 
-def resumed(arguments: list[str], parse: Callable[[list[str], bool], Any]) -> list[str]:
+def resumed(arguments: list[str], parse: Callable[[list[str]], Any]) -> list[str]:
     """The arguments with those of the folder of --resume, where no problem is given: what is given
     beside it comes last, and counts. A command of the folder that cannot be parsed is refused.
     """
@@ -165,7 +167,8 @@ def resumed(arguments: list[str], parse: Callable[[list[str], bool], Any]) -> li
 
     command = ["train", *read_command(Path(folder), "--trust" in arguments)]
     try:
-        parse(command, True)
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            parse(command)
     except SystemExit:
         raise InputError(f"{folder!r} holds a command that jh does not take") from None
     return [*command, *arguments[1:]]
