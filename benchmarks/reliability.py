@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -268,19 +269,14 @@ def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
                     check=False,
                 )
-            told = [
-                line for line in path.read_text().splitlines() if " in " in line and "==" in line
-            ]
-            ends.append(f"exit {done.returncode}: {told[-1].strip('= ') if told else 'no summary'}")
+            summaries = re.findall(r"=+ (.* in .*) =+\n", path.read_text())
+            ends.append(f"exit {done.returncode}: {['no summary', *summaries][-1]}")
             print(f"{number}: {ends[-1]}", flush=True)
     finally:
         for process in busy:
             process.kill()
-    return {
-        "tried": count,
-        "survived": sum(end.startswith("exit 0:") for end in ends),
-        "ends": ends,
-    }
+    survived = sum(end.startswith("exit 0:") for end in ends)
+    return {"tried": count, "survived": survived, "ends": ends}
 
 
 def main() -> None:
