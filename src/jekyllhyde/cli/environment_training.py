@@ -68,7 +68,7 @@ def learn_step_by_step(
     count = min(runs, workers or os.cpu_count() or 1)
     if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
         run_in_processes(task, folder, count)
-        agents = [folder.load(run, make.learning(), own=task.own) for run in range(runs)]
+        agents = [folder.load(run, make.learning(), **task.own) for run in range(runs)]
     else:
         agents = []
         for run in range(runs):
@@ -96,7 +96,7 @@ class Makers(NamedTuple):
 def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Makers) -> Any:
     # The agent of a run: where it stopped, or a new one.
     env = make.learning()
-    agent = folder.load(run, env, own=task.own) if folder is not None and task.resume else None
+    agent = folder.load(run, env, **task.own) if folder is not None and task.resume else None
     return agent or make_agent(task.record, env, run_seed(task.seed, run), task.settings)
 
 

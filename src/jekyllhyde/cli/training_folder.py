@@ -14,7 +14,7 @@ import platform
 import shlex
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,6 @@ from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.files import read_file, write_folder, write_parquet, write_toml
 
 CONFIG, MOST = "config.toml", 1 << 20  # and its bytes
-NOTHING: Mapping[str, Any] = {}
 PACKAGES = ("numpy", "numba", "gymnasium", "jax", "equinox", "optax", "pyarrow")
 
 
@@ -52,9 +51,7 @@ class TrainingFolder(NamedTuple):
             place.parent.mkdir(parents=True, exist_ok=True)
             agent.save(place)
 
-    def load(
-        self, run: int, env: Any, name: str = "agent", own: Mapping[str, Any] = NOTHING
-    ) -> Any:
+    def load(self, run: int, env: Any, name: str = "agent", **own: Any) -> Any:
         """The agent of a run; None where there is none yet. Settings of the user's own are not in
         it, and given.
         """

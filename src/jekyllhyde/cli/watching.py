@@ -60,7 +60,7 @@ class Training(NamedTuple):
     def personality(self, run: int, who: str, best: bool) -> Any:
         """Jekyll or Hyde of a run's newest agent, or of its best, in the environment."""
         check_choice(who, "who", WHO)
-        agent = self.folder.load(run, self.make(), "best" if best else "agent", self.own)
+        agent = self.folder.load(run, self.make(), "best" if best else "agent", **self.own)
         require(agent is not None, f"run {run} has no {'best ' if best else ''}agent yet")
         return agent.hyde if who == "hyde" else agent
 
