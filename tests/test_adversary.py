@@ -17,13 +17,13 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.lab.spec import Experiment
 
 CASES = {
-    "MDP": 400,
+    "MDP": 450,
     "tabular agent": 200,
     "experiment": 400,
     "part": 300,
     "index": 300,
     "manifest": 200,
-    "training with networks": 200,
+    "training with networks": 150,
 }
 
 
