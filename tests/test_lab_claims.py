@@ -5,6 +5,7 @@ contradicted, and too little of either leaves it undecided.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,19 +31,22 @@ def world_of(worlds: dict[str, Worlds], id: str) -> Worlds:
     return worlds[id] if id in worlds else worlds[CLAIMS[id][0].name]
 
 
+@cache
+def curves_in(name: str, world: World, runs: int, length: float) -> Curves:
+    panel = PANELS[name]
+    scaled = panel.experiment.scaled(length=length) if length < 1 else panel.experiment
+    return make(replace(panel, experiment=scaled), world, runs=runs)
+
+
 def judged(id: str, worlds: Worlds, runs: int = 100, length: float = 1.0) -> JudgedClaim:
     """A claim in a world; one that sets panels beside each other may have a world for each."""
     panel, claim = CLAIMS[id]
-    by_panel = worlds if isinstance(worlds, dict) else {}
-    common = by_panel.get("") if isinstance(worlds, dict) else worlds
+    by_panel = worlds if isinstance(worlds, dict) else {"": worlds}
 
-    def curves_of(panel: Panel) -> Curves:
-        world = by_panel.get(panel.name, common)
-        assert world is not None
-        scaled = panel.experiment.scaled(length=length) if length < 1 else panel.experiment
-        return make(replace(panel, experiment=scaled), world, runs=runs)
+    def others(name: str) -> Curves:
+        return curves_in(name, by_panel.get(name, by_panel[""]), runs, length)
 
-    return judge_claim(claim, curves_of(panel), lambda name: curves_of(PANELS[name]))
+    return judge_claim(claim, others(panel.name), others)
 
 
 @pytest.mark.parametrize("id", TESTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -173,7 +174,7 @@ def exploration_alone(label: str, x: Floats) -> Floats:
     return np.interp(x, [0.0, 1.0], [50_000, 2000])
 
 
-def spread_where(chosen: Callable[[Floats], Floats]) -> World:
+def spread_where(chosen: Callable[[Floats], Any]) -> World:
     # Times that differ between runs at some places.
     return lambda label, x: 5000 * (1 + np.where(chosen(x), 0.5, 0.05) * np.array([[-1.0], [1.0]]))
 

@@ -65,6 +65,9 @@ class Figure:
             DRAWINGS[name](*paths)
             report[name] = {"files": [str(path) for path in paths]}
         others, _ = ready({**PANELS, **panels}, self.preset, self.runs)
+        if len(made) > 1:  # all runs first, for claims that set panels beside each other
+            experiments = [panel.experiment for panel in made.values()]
+            compute(self.lab, experiments, f"{len(made)} panels", quiet=self.json)
         report |= {name: self._make(panel, folder, others) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         say(*([json.dumps(report)] if self.json else files))

@@ -21,6 +21,7 @@ from jekyllhyde.lab.verdicts import NO_EXCEPTION, Estimate, Part, Range, Untesta
 
 Item = str | tuple[str, ...]
 Quantity = Callable[..., Estimate]
+END = "the end"
 Tests = Mapping[str, Test | tuple[Test, ...]]
 SENTENCES: dict[str, str] = tomllib.loads(
     (files("jekyllhyde.lab") / "figures" / "sentences.toml").read_text(encoding="utf-8")
@@ -121,24 +122,28 @@ def describe(quantity: Callable[..., Any], curves: Curves, where: Mapping[str, A
     defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
     values = {key: _in_words(curves, value, where) for key, value in {**defaults, **where}.items()}
     line = (quantity.__doc__ or quantity.__name__).partition("\n")[0].rstrip(".")
-    text = line[0].lower() + line[1:].format(**values, xlabel=curves.panel.xlabel)
-    places = {**defaults, **where}
+    xlabel, places = curves.panel.xlabel, {**defaults, **where}
+    text = line[0].lower() + line[1:].format(**values, xlabel=xlabel)
     if "flags" in where:
         return text
     if "x" in places:
-        is_end = np.isinf(places["x"])
-        text += f" at {values['x']}" if is_end else f" at {curves.panel.xlabel}={values['x']}"
-    for word, key in (("from", "low"), ("to", "high")):
-        if np.isfinite(places.get(key, np.inf)):
-            text += f" {word} {values[key]}"
+        text += f" at {values['x']}" if values["x"] == END else f" at {xlabel}={values['x']}"
+    low, high = (np.isfinite(places.get(key, np.inf)) for key in ("low", "high"))
+    if low or high:
+        first = f"from {xlabel}={values['low']}" if low else ""
+        last = f"to {values['high']}" if low else f"up to {xlabel}={values['high']}"
+        text = " ".join([text, first, last] if low and high else [text, first or last])
     return text
 
 
 def _in_words(curves: Curves, value: Any, where: Mapping[str, Any]) -> str:
     if callable(value):
         return describe(value, curves, {k: v for k, v in where.items() if k != "flags"})
+    if value is None:
+        return "half time"
     if isinstance(value, float) and np.isinf(value):
-        return "the start" if value < 0 else "the end"
+        is_end = curves.panel.kind == "curve" and value > 0
+        return END if is_end else f"{curves.x[of.at(curves, value)]:g}"
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 

@@ -192,7 +192,7 @@ def gap_ratio(curves: Curves, a: str, b: str) -> Estimate:
 def gap_change(
     curves: Curves, tag: str, early: float | None = None, late: float = LAST
 ) -> Estimate:
-    """Distance to the optimum at {late}, relative to that before (half time, or {early})."""
+    """Distance to the optimum at {late}, relative to that at {early}."""
     places = [at(curves, x) for x in (curves.x[-1] / 2 if early is None else early, late)]
     return of_means(
         curves, lambda m: (1 - m[..., 1]) / (1 - m[..., 0]), runs_of(curves, tag)[0][:, places]
@@ -262,8 +262,8 @@ def count(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:
     Where it is so in no run, few runs do not show that it never is.
     """
     values = flags(curves, tag, **where)
-    enough = values.any() or curves.panel.exact or len(values) >= ALL
-    return Estimate(float(values.sum()), float(values.sum()), values.sum() if enough else np.inf)
+    number, enough = float(values.sum()), curves.panel.exact or len(values) >= ALL
+    return Estimate(number, number, number if number or enough else np.inf)
 
 
 def share(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:

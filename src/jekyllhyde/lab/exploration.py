@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde import intervals
+from jekyllhyde.lab.estimates import Floats
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
-from jekyllhyde.lab.verdicts import Estimate, Floats
+from jekyllhyde.lab.verdicts import Estimate
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 Series = Mapping[str, Any]

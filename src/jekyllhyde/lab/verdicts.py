@@ -36,8 +36,10 @@ class Range:
 
     def __str__(self) -> str:
         if math.isinf(self.low):
-            return f"below {self.high:g}"
-        return f"above {self.low:g}" + ("" if math.isinf(self.high) else f", below {self.high:g}")
+            return f"below {self.high:.4g}"
+        if math.isinf(self.high):
+            return f"above {self.low:.4g}"
+        return f"{self.low:.4g} to {self.high:.4g}"
 
 
 def above(bound: float) -> Range:
@@ -156,9 +158,12 @@ class JudgedClaim:
     def measured(self) -> str:
         """What was measured, in words."""
         texts = [self.reason] if self.reason else []
-        for (what, stated), group in groupby(self.parts, lambda part: (part.what, part.stated)):
-            values = ", ".join(f"{part.name} {part.estimate}".strip() for part in group)
-            texts.append(f"{what}: {values}" + (f" ({stated} stated)" if stated else ""))
+        for what, group in groupby(self.parts, lambda part: part.what):
+            parts = list(group)
+            values = dict.fromkeys(f"{part.name} {part.estimate}".strip() for part in parts)
+            stated = dict.fromkeys(str(part.stated) for part in parts if part.stated)
+            claimed = f" (stated: {' and '.join(stated)})" if stated else ""
+            texts.append(f"{what}: {', '.join(values)}{claimed}")
         return "; ".join(texts)
 
     def record(self) -> dict[str, Any]:
