@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,7 @@ def main() -> None:
     (DOCS / "figures.md").write_text(figures_page(results))
     (DOCS / "claims.md").write_text(claims_page(results))
     (RESULTS / "runs.md").write_text(runs_table(results))
+    (RESULTS / "speed-settings.md").write_text(speed_table())
 
 
 def read_results() -> dict[str, Result]:
@@ -271,7 +273,25 @@ def claims_page(results: Mapping[str, Result]) -> str:
     return "\n".join(parts)
 
 
-# The table of the reproducibility statement.
+# The tables of other pages.
+
+
+def speed_table() -> str:
+    """The settings tried for panels 2b, 2c and 9, by series, the closest first."""
+    with (RESULTS / "speed-settings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    places = [name.removeprefix("at ") for name in rows[0] if name.startswith("at ")]
+    lines = []
+    for agent, group in groupby(sorted(rows, key=lambda row: row["series"]), itemgetter("series")):
+        tried = sorted(group, key=lambda row: float(row["distance"]))
+        theirs = [tried[0][f"published {place}"] for place in places]
+        lines.append((escaped(agent), "**published**", "", *theirs, "", ""))
+        for row in tried:
+            ours = [row[f"at {place}"] for place in places]
+            share = f"{100 * float(row['within noise']):.0f} %"
+            setting = escaped(row["setting"])
+            lines.append((escaped(agent), setting, row["runs"], *ours, share, row["distance"]))
+    return table(("series", "setting", "runs", *places, "within noise", "distance"), lines) + "\n"
 
 
 def runs_table(results: Mapping[str, Result]) -> str:
