@@ -102,7 +102,9 @@ def read_results() -> dict[str, Result]:
     for name, panel in PANELS.items():
         if (RESULTS / f"{name}.csv").is_file():
             curves = read_curves(panel)
-            claims = json.loads((RESULTS / f"{name}.claims.json").read_text())
+            known = {claim.id for claim in panel.claims}
+            records = json.loads((RESULTS / f"{name}.claims.json").read_text())
+            claims = [record for record in records if record["id"] in known]
             is_current = made.get(name) == panel.experiment.digest
             found[name] = Result(curves, compare_with_published(curves), claims, is_current)
     return found
@@ -188,9 +190,20 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             listed = ", ".join(" ".join(entry).strip() for entry in entries)
             folded.append(fold(f"{counts[verdict]} {verdict}", listed))
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
+    earlier = sum(not is_judged(claim) for _, claim in claims)
+    note = f" {earlier} of them, in italics below, by the rules of version 0.4." if earlier else ""
     return "\n\n".join(
-        [f"{said}, {len(claims)} in all.", table(("verdict", "claim", "measured"), rows), *folded]
+        [
+            f"{said}, {len(claims)} in all.{note}",
+            table(("verdict", "claim", "measured"), rows),
+            *folded,
+        ]
     )
+
+
+def is_judged(claim: Mapping[str, Any]) -> bool:
+    """By the rules of today; records of version 0.4 have no parts."""
+    return "parts" in claim
 
 
 def fold(summary: str, text: str) -> str:
@@ -209,20 +222,23 @@ def headline(claim: Mapping[str, Any]) -> str:
 
 def agreement_table(results: Mapping[str, Result]) -> str:
     agreements = worst_first({name: result.agreement for name, result in results.items()})
-    return table(
-        ("panel", "runs", "points", "within noise", "mean deviation", "verdict"),
-        [
-            (
-                f"[{name}](#panel-{name})",
-                results[name].curves.runs,
-                agreement.points or "",
-                agreement.share_text.replace(" ", "&nbsp;"),
-                agreement.deviation_text.replace(" ", "&nbsp;"),
-                agreement.verdict,
-            )
-            for name, agreement in agreements.items()
-        ],
+    rows = [
+        (
+            f"[{name}](#panel-{name})",
+            results[name].curves.runs,
+            agreement.points,
+            agreement.share_text.replace(" ", "&nbsp;"),
+            agreement.deviation_text.replace(" ", "&nbsp;"),
+            agreement.verdict,
+        )
+        for name, agreement in agreements.items()
+        if agreement.points
+    ]
+    others = ", ".join(
+        f"[{name}](#panel-{name})" for name, agreement in agreements.items() if not agreement.points
     )
+    head = ("panel", "runs", "points", "within noise", "mean deviation", "verdict")
+    return f"{table(head, rows)}\n\nWithout a published curve: {others}."
 
 
 def section(name: str, result: Result) -> str:
@@ -243,7 +259,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         (
             f"[{claim['id']}](#claim-{claim['id']})",
-            claim["verdict"],
+            claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*",
             escaped(claim["claim"]),
             f"![](_static/claims/{claim['id']}.svg)"
             if interval_svg(claim.get("parts", ()))
