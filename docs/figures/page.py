@@ -258,8 +258,8 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     """A row per claim: its name, the verdict, the sentence, and a drawing of what was measured."""
     rows = [
         (
-            f"[{claim['id']}](#claim-{claim['id']})",
-            claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*",
+            f"[{claim['id']}](#claim-{claim['id']})<br>"
+            + (claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*"),
             escaped(claim["claim"]),
             f"![](_static/claims/{claim['id']}.svg)"
             if interval_svg(claim.get("parts", ()))
@@ -267,7 +267,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
         )
         for claim in claims
     ]
-    return table(("claim", "verdict", "what the paper says", "measured"), rows) + "\n"
+    return table(("claim", "what the paper says", "measured"), rows) + "\n"
 
 
 # The page of the claims.
