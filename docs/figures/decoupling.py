@@ -2,15 +2,14 @@
 
     python docs/figures/decoupling.py
 
-writes docs/figures/decoupling.md: per task, for J&H and the tuned peers of
-benchmarks/results/explorers.json, over 20 runs that end at 0.99 of the optimum: steps, the share of
-states that were visited, of trajectories that Hyde led, and the entropy of the policy, 1 being
-uniform.
+writes docs/figures/decoupling.md: per task, for J&H and the tuned peers
+(jekyllhyde.lab.exploration.tuned_peers), over 20 runs that end at 0.99 of the optimum: steps, the
+share of states that were visited, of trajectories that Hyde led, and the entropy of the policy, 1
+being uniform.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,12 @@ import numpy as np
 
 import jekyllhyde as jh
 from jekyllhyde.agent import find_agent
+from jekyllhyde.lab.exploration.tuned_peers import PEERS, tuned
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parents[1] / "benchmarks" / "results" / "explorers.json"
 TASKS = ("deep_sea_10", "river_swim_12", "locks_12", "cliff_walking", "garnet")
 RUNS, SEED = 20, 5000
-
-
-def read(setting: str) -> dict[str, Any]:
-    """Settings as the results spell them, "c=0.01, eta_c=visits"."""
-    words = (word.split("=") for word in setting.split(", "))
-    return {name: value if value == "visits" else float(value) for name, value in words}
 
 
 def measure(task: str, agent: Any, budget: int) -> dict[str, float]:
@@ -61,21 +54,17 @@ def measure(task: str, agent: Any, budget: int) -> dict[str, float]:
 
 
 def main() -> None:
-    rows = json.loads(RESULTS.read_text())
     lines = [
         "| task | agent | solved | median steps | states visited | led by Hyde | entropy |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for task in TASKS:
-        for row in (row for row in rows if row["task"] == task):
-            is_ours = row["agent"] == "tabular_jekyll_hyde"
-            agent = find_agent(row["agent"]).cls(**({} if is_ours else read(row["settings"])))
-            seen = measure(task, agent, 2000)
-            hyde = f"{seen['hyde']:.0%}" if is_ours else ""
-            name = row["agent"].removeprefix("tabular_")
+        for name, settings in {"tabular_jekyll_hyde": {}, **tuned()[task]}.items():
+            seen = measure(task, find_agent(name).cls(**settings), 2000)
+            hyde = "" if settings else f"{seen['hyde']:.0%}"
             lines.append(
-                f"| {task} | {name} | {seen['solved']} of {RUNS} | {seen['steps']:,.0f} | "
-                f"{seen['visited']:.0%} | {hyde} | {seen['entropy']:.2f} |"
+                f"| {task} | {PEERS.get(name, 'J&H')} | {seen['solved']} of {RUNS} | "
+                f"{seen['steps']:,.0f} | {seen['visited']:.0%} | {hyde} | {seen['entropy']:.2f} |"
             )
             print(lines[-1], flush=True)
     (HERE / "decoupling.md").write_text("\n".join(lines) + "\n")
