@@ -35,6 +35,7 @@ DASHES: dict[str, tuple[Any, str]] = {  # for Matplotlib, and for SVG
     "dot": ((0, (1, 1.2)), "2 3"),
     "longdash": ((0, (9, 2)), "11 4"),
 }
+MARKERS = "os^vD*Px<>dh8p"
 _KNOWN = {
     "pg": (RED, "solid"),
     "undiscounted": (PINK, "dash"),
@@ -109,6 +110,40 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
     panel = curves.panel
     figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
+    (_draw_points if panel.words else _draw_lines)(axes, curves)
+    if panel.logx:
+        axes.set_xscale("log")
+    if panel.kind == "time":  # with the cap marked
+        axes.set_yscale("log")
+        axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
+        axes.annotate(
+            "cap",
+            (1.0, curves.cap),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize="x-small",
+            color="0.4",
+        )
+    if panel.ylim is not None:
+        axes.set_ylim(*panel.ylim)
+    if panel.quantity == "regret":
+        axes.set_yscale("symlog")
+    if words := panel.words:
+        slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
+        axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
+    axes.set_xlabel(as_text(panel.xlabel))
+    axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
+    title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
+    axes.set_title(title, fontsize="small", loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    save_figure(figure, *map(Path, paths))
+
+
+def _draw_lines(axes: Any, curves: Curves) -> None:
+    # A line per series, and a band for its interval.
     shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
     x = curves.x[shown]
     for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
@@ -133,33 +168,24 @@ def draw(curves: Curves, *paths: str | Path) -> None:
                 alpha=0.15,
                 linewidth=0,
             )
-    if panel.logx:
-        axes.set_xscale("log")
-    if panel.kind == "time":  # with the cap marked
-        axes.set_yscale("log")
-        axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
-        axes.annotate(
-            "cap",
-            (1.0, curves.cap),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            fontsize="x-small",
-            color="0.4",
+
+
+def _draw_points(axes: Any, curves: Curves) -> None:
+    # Where the axis has words: the series of a place side by side, with bars for their intervals.
+    looks = styles(list(curves.y))
+    for order, (tag, style) in enumerate(looks.items()):
+        y = curves.y[tag]
+        axes.errorbar(
+            curves.x + 0.7 * ((order + 0.5) / len(looks) - 0.5),
+            y,
+            [(y - curves.lo[tag]).clip(min=0), (curves.hi[tag] - y).clip(min=0)],
+            label=as_text(curves.labels[tag]),
+            color=style.colour,
+            fmt=MARKERS[order % len(MARKERS)],
+            markersize=3.5,
+            linewidth=1.0,
         )
-    if panel.ylim is not None:
-        axes.set_ylim(*panel.ylim)
-    words = next(iter(panel.experiment.axes.values()), [])
-    if any(isinstance(word, str) for word in words):
-        axes.set_xticks(range(len(words)), [as_text(str(word)) for word in words])
-    axes.set_xlabel(as_text(panel.xlabel))
-    axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
-    title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
-    axes.set_title(title, fontsize="small", loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    save_figure(figure, *map(Path, paths))
+    axes.xaxis.grid(visible=True, color="0.93")
 
 
 def write_panel(
@@ -172,14 +198,16 @@ def write_panel(
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
         write_json(paths[3], claims)
-    file = io.StringIO()
+    file, places = io.StringIO(), curves.panel.words or [f"{x:.10g}" for x in curves.x]
     csv.writer(file).writerows(
         [
             ("series", "x", "y", "lo", "hi"),
             *(
-                (label, *(f"{value:.10g}" for value in row))
+                (label, place, *(f"{value:.10g}" for value in row))
                 for tag, label in curves.labels.items()
-                for row in zip(curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True)
+                for place, *row in zip(
+                    places, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True
+                )
             ),
         ]
     )
