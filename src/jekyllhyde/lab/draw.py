@@ -35,7 +35,7 @@ DASHES: dict[str, tuple[Any, str]] = {  # for Matplotlib, and for SVG
     "dot": ((0, (1, 1.2)), "2 3"),
     "longdash": ((0, (9, 2)), "11 4"),
 }
-MARKERS = "os^vD*Px<>dh8p"
+MARKERS, FEW = "os^vD*Px<>dh8p", 8
 _KNOWN = {
     "pg": (RED, "solid"),
     "undiscounted": (PINK, "dash"),
@@ -54,6 +54,12 @@ _KNOWN = {
     "jh-o0.5": (BLUE, "solid"),
     "jh-o10sqrtt": (GREEN, "dash"),
     "jh": (BLUE, "solid"),
+    "jh-model-free": (SKY, "dash"),
+    "jh-published": (BLACK, "dashdot"),
+    "q-learning": (ORANGE, "dash"),
+    "ucb-h": (PINK, "dashdot"),
+    "ucbvi": (GREEN, "longdash"),
+    "psrl": (RED, "dot"),
     "jh-recommended": (BLACK, "solid"),
     "jh-paper": (SKY, "dash"),
     "ddqn": (GREEN, "dash"),
@@ -113,6 +119,9 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     (_draw_points if panel.words else _draw_lines)(axes, curves)
     if panel.logx:
         axes.set_xscale("log")
+        if len(curves.x) <= FEW:
+            axes.set_xticks(curves.x, [f"{x:g}" for x in curves.x])
+            axes.minorticks_off()
     if panel.kind == "time":  # with the cap marked
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
@@ -154,9 +163,9 @@ def _draw_lines(axes: Any, curves: Curves) -> None:
             color=style.colour,
             linestyle=DASHES[style.dash][0],
             linewidth=style.width,
-            marker=style.marker or None,
+            marker=style.marker or ("." if len(x) <= FEW else None),
             markersize=4,
-            markevery=0.12,
+            markevery=0.12 if len(x) > FEW else None,
             zorder=3 + order / 100,
         )
         if curves.runs > 1:

@@ -35,9 +35,9 @@ YLABELS = {
     "time": "{unit} to a normalized return of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
-    "time_99": "{unit} to a normalized return of Jekyll of 0.99",
-    "steps_99": "steps to a normalized return of Jekyll of 0.99",
-    "regret": "regret until the run's end",
+    "time_99": "{unit} to 0.99 of the optimum",
+    "steps_99": "steps to 0.99 of the optimum",
+    "regret": "regret until then",
     "profile": "share of runs",
 }
 
