@@ -74,6 +74,7 @@ def busy_workers() -> dict[int, int]:
     return found
 
 
+@pytest.mark.long
 def test_two_nodes_and_a_killed_worker(
     cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
