@@ -252,6 +252,7 @@ def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
     known = {key: text for key, text in os.environ.items() if key not in homes}
     environment = {key: text for key, text in known.items() if not key.startswith("XDG_")}
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    identity: Any = {"user": user, "group": user, "extra_groups": []} if user else {}
     ends: list[str] = []
     try:
         for number in range(1, count + 1):
@@ -261,8 +262,7 @@ def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
                     ["make", "test"],
                     cwd=ROOT,
                     env=environment | {"PYTHONOPTIMIZE": "1"},
-                    user=user,
-                    group=user,
+                    **identity,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
