@@ -9,14 +9,17 @@ from pathlib import Path
 
 from jekyllhyde.lab import engine as engines
 from jekyllhyde.lab.draw import draw
-from jekyllhyde.lab.panel import Claim, Curves, Panel, judge, panel_of, read
+from jekyllhyde.lab.judgement import judge
+from jekyllhyde.lab.panel import Claim, Curves, Panel, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import JudgedClaim
 
 __all__ = [
     "Claim",
     "Curves",
     "Experiment",
+    "JudgedClaim",
     "Panel",
     "Store",
     "draw",

@@ -86,6 +86,25 @@ class TwoLogs(NamedTuple):
         return transition(edges, drawn)
 
 
+class WithCurrent(NamedTuple):
+    """The transition under way first, then `batch` drawn from the two logs."""
+
+    logs: TwoLogs
+
+    def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
+        return store_in(self.logs, e, control, sizes)
+
+    def draws(self, run: Run, batch: int, k: int, over: bool) -> int:
+        return batch + 1
+
+    def draw(
+        self, run: Run, e: Place, i: int, control: np.int64, o: float, sizes: Sizes
+    ) -> Transition:
+        if i == 0:
+            return transition(run.edges, e)
+        return draw_from(self.logs, run, e, i, control, o, sizes)
+
+
 class Sweeping(NamedTuple):
     """First the transition under way, then the pairs that the learned model has queued, and where
     there are none the two logs.
@@ -165,7 +184,7 @@ def look_ahead(logs: TwoLogs, run: Run, o: float, sizes: Sizes) -> None:
     who, where = next_numbers(run.words)
     from_hyde = 1 if sizes[1] > 0 and who < o else 0
     size = sizes[1] if from_hyde else sizes[0]
-    stored = min(size, logs.capacity)
+    stored: Any = min(size, logs.capacity)
     fetch_ahead(logs.log[from_hyde], np.uint64(np.int64(where * stored)))
 
 
