@@ -4,7 +4,7 @@ cells, and the suite where it is hard.
     python benchmarks/reliability.py kills --count 100
     python benchmarks/reliability.py ray --workers 10 --raylets 3 --heads 3
     python benchmarks/reliability.py cells --count 1000000
-    python benchmarks/reliability.py suite --count 5 --user NAME --logs FOLDER
+    python benchmarks/reliability.py suite --count 5 --logs FOLDER
 
 Each prints what was tried, survived and failed, and adds it to benchmarks/results/reliability.json.
 """
@@ -240,13 +240,12 @@ def _cell(template: Cell, number: int) -> Cell:
     return _Named("many", "a", values, template.method, template.problem, {}, number)
 
 
-def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
+def suite(count: int, logs: Path) -> dict[str, Any]:
     """The whole suite so many times in a row beside two busy loops, as a background job (Ctrl-C is
-    ignored), without a home directory, under `python -O`, as an ordinary user: `user` where this
-    process is the superuser's.
+    ignored), without a home directory, under `python -O`, as an ordinary user.
     """
-    if os.geteuid() == 0 and user is None:
-        raise SystemExit("the superuser may do anything; give --user, who owns this tree")
+    if os.geteuid() == 0:
+        raise SystemExit("the superuser may do anything; start this as the user who owns this tree")
     logs.mkdir(parents=True, exist_ok=True)
     homes = ("HOME", "USER", "LOGNAME", "PYTHONPATH")
     known = {key: text for key, text in os.environ.items() if key not in homes}
@@ -261,8 +260,6 @@ def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
                     ["make", "test"],
                     cwd=ROOT,
                     env=environment | {"PYTHONOPTIMIZE": "1"},
-                    user=user,
-                    group=user,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -282,7 +279,6 @@ def suite(count: int, user: str | None, logs: Path) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=("kills", "ray", "cells", "suite"))
-    parser.add_argument("--user", default=None)
     parser.add_argument("--logs", type=Path, default=ROOT / "out")
     parser.add_argument("--count", type=int, default=100)
     for name, default in (("workers", 10), ("raylets", 3), ("heads", 3)):
@@ -292,7 +288,7 @@ def main() -> None:
         "ray": lambda: on_ray(given.workers, given.raylets, given.heads),
         "kills": lambda: kills(given.count),
         "cells": lambda: cells(given.count),
-        "suite": lambda: suite(given.count, given.user, given.logs),
+        "suite": lambda: suite(given.count, given.logs),
     }[given.what]()
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(known | {given.what: result}, indent=1) + "\n")

@@ -240,3 +240,12 @@ def test_the_undiscounted_chain_is_exact_at_every_size() -> None:
         assert mdp.density(pi)[-1] == pytest.approx(1.0)
         leave = visits[:-1].sum() * 0.1 * 0.95
         assert pytest.approx(leave + visits[-1], rel=1e-10) == mdp.evaluate(pi).J
+
+
+def test_an_optimum_is_found_where_some_policies_go_forwards_only() -> None:
+    """Policy iteration asks for what solved the last policy, which need not solve the next."""
+    mdp = deep_sea(20)
+    assert mdp.n_states > DENSE_LIMIT
+    assert mdp.evaluate(mdp.uniform_policy()).solver == "substitution"
+    steps = 0.99 ** np.arange(20)
+    assert mdp.J_star == pytest.approx(steps[-1] - 0.01 / 20 * steps.sum(), rel=1e-12)

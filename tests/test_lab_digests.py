@@ -16,7 +16,11 @@ from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.spec import Experiment
 
 STORED = json.loads((Path(__file__).parent / "digests-0.1.json").read_text())
-EXPERIMENTS = {panel.experiment.name: panel.experiment for panel in PANELS.values()}
+EXPERIMENTS = {
+    panel.experiment.name: panel.experiment
+    for panel in PANELS.values()
+    if isinstance(panel.experiment, Experiment)
+}
 
 
 def with_replay(table: dict[str, Any], **settings: Any) -> dict[str, Any]:

@@ -100,6 +100,31 @@ def main() -> None:
     (DOCS / "claims.md").write_text(claims_page(results))
     (RESULTS / "runs.md").write_text(runs_table(results))
     (RESULTS / "speed-settings.md").write_text(speed_table())
+    (RESULTS / "readings.md").write_text(readings_table(results))
+
+
+def readings_table(results: Mapping[str, Result]) -> str:
+    """Every reading that was changed after numbers had been seen, with the verdict of today."""
+    verdicts = {c["id"]: c["verdict"] for result in results.values() for c in result.claims}
+    with (RESULTS / "readings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    ways = Counter((row["when"], row["way"]) for row in rows)
+    first, second = (
+        f"{ways[when, 'softer']} softer and {ways[when, 'harder']} harder"
+        for when in ("first", "second")
+    )
+    columns = ("claim", "when", "way", "before", "after", "moved")
+    table = [
+        f"The first time {first}, the second time {second}.",
+        "",
+        "| claim | time | way | before | after | verdict then | verdict today |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {' | '.join(row[name] for name in columns)} | {verdicts.get(row['claim'], '-')} |"
+            for row in rows
+        ),
+    ]
+    return "\n".join(table) + "\n"
 
 
 def read_results() -> dict[str, Result]:

@@ -38,6 +38,7 @@ DASHES: dict[str, tuple[Any, str]] = {  # for Matplotlib, and for SVG
     "dot": ((0, (1, 1.2)), "2 3"),
     "longdash": ((0, (9, 2)), "11 4"),
 }
+MARKERS, FEW = "os^vD*Px<>dh8p", 8
 _KNOWN = {
     "pg": (RED, "solid"),
     "undiscounted": (PINK, "dash"),
@@ -56,6 +57,12 @@ _KNOWN = {
     "jh-o0.5": (BLUE, "solid"),
     "jh-o10sqrtt": (GREEN, "dash"),
     "jh": (BLUE, "solid"),
+    "jh-model-free": (SKY, "dash"),
+    "jh-published": (BLACK, "dashdot"),
+    "q-learning": (ORANGE, "dash"),
+    "ucb-h": (PINK, "dashdot"),
+    "ucbvi": (GREEN, "longdash"),
+    "psrl": (RED, "dot"),
     "jh-recommended": (BLACK, "solid"),
     "jh-paper": (SKY, "dash"),
     "ddqn": (GREEN, "dash"),
@@ -121,7 +128,8 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     )
     figure, sides = new_figure(len(groups), size, share=True)
     for (name, tags), axes in zip(groups.items(), sides, strict=True):
-        _draw_series(curves, axes, {tag: looks[tag] for tag in tags if tag in looks})
+        chosen = {tag: looks[tag] for tag in tags if tag in looks}
+        (_draw_points if panel.words else _draw_series)(curves, axes, chosen)
         _dress(curves, axes)
         if is_alone:
             place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
@@ -153,9 +161,9 @@ def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             color=style.colour,
             linestyle=DASHES[style.dash][0],
             linewidth=style.width,
-            marker=style.marker or None,
+            marker=style.marker or ("." if len(x) <= FEW else None),
             markersize=4,
-            markevery=0.12,
+            markevery=0.12 if len(x) > FEW else None,
             zorder=3 + order / 100,
         )
         if curves.runs > 1:
@@ -169,6 +177,9 @@ def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             )
     if curves.panel.logx:
         axes.set_xscale("log")
+        if len(x) <= FEW:
+            axes.set_xticks(x, [f"{place:g}" for place in x])
+            axes.minorticks_off()
     limits, known = curves.panel.xlim or axes.get_xlim(), published(curves.panel.published)
     lines = [known[curves.labels[tag]] for tag in looks if curves.labels[tag] in known]
     for i, line in enumerate(lines):
@@ -195,11 +206,30 @@ def _dress(curves: Curves, axes: Any) -> None:
         )
     if panel.ylim is not None:
         axes.set_ylim(*panel.ylim)
-    words = next(iter(panel.experiment.axes.values()), [])
-    if any(isinstance(word, str) for word in words):
-        axes.set_xticks(range(len(words)), [as_text(str(word)) for word in words])
+    if panel.quantity == "regret":
+        axes.set_yscale("symlog")
+    if words := panel.words:
+        slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
+        axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
     axes.set_xlabel(as_text(panel.xlabel))
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
+    # Where the axis has words: the series of a place side by side, with bars for their intervals.
+    for order, (tag, style) in enumerate(looks.items()):
+        y = curves.y[tag]
+        axes.errorbar(
+            curves.x + 0.7 * ((order + 0.5) / len(looks) - 0.5),
+            y,
+            [(y - curves.lo[tag]).clip(min=0), (curves.hi[tag] - y).clip(min=0)],
+            label=as_text(curves.labels[tag]),
+            color=style.colour,
+            fmt=MARKERS[order % len(MARKERS)],
+            markersize=3.5,
+            linewidth=1.0,
+        )
+    axes.xaxis.grid(visible=True, color="0.93")
 
 
 def write_panel(
@@ -212,14 +242,16 @@ def write_panel(
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
         write_json(paths[3], [claim.record() for claim in claims])
-    file = io.StringIO()
+    file, places = io.StringIO(), curves.panel.words or [f"{x:.10g}" for x in curves.x]
     csv.writer(file).writerows(
         [
             ("series", "x", "y", "lo", "hi"),
             *(
-                (label, *(f"{value:.10g}" for value in row))
+                (label, place, *(f"{value:.10g}" for value in row))
                 for tag, label in curves.labels.items()
-                for row in zip(curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True)
+                for place, *row in zip(
+                    places, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True
+                )
             ),
         ]
     )

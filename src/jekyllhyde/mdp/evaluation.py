@@ -57,6 +57,13 @@ class Evaluation:
         """The method that solved the system: dense, substitution, sparse_lu or iterative."""
         return self.system.method
 
+    @property
+    def next_solver(self) -> str:
+        """What to ask for after a small change of the policy: where the iteration failed it is not
+        tried again.
+        """
+        return "sparse_lu" if self.solver == "sparse_lu" else "auto"
+
     def density(self, gamma: float | None = None, guess: Floats | None = None) -> Floats:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
         factorization.

@@ -163,9 +163,9 @@ def substitute(A: Sparse, x: Floats, backwards: bool) -> None:
     """Solve A x = b in place of b [n], where each row has only later columns (`backwards`), or only
     earlier ones.
     """
-    n = np.uint64(len(x))
-    for i in range(ZERO, n):
-        row = n - ONE - i if backwards else i
+    n = len(x)
+    for i in range(n):
+        row: Any = np.uint64(n - 1 - i if backwards else i)
         x[row] += A.gamma * _row(A, x, row)
 
 
