@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,32 @@ def main() -> None:
     (DOCS / "figures.md").write_text(figures_page(results))
     (DOCS / "claims.md").write_text(claims_page(results))
     (RESULTS / "runs.md").write_text(runs_table(results))
+    (RESULTS / "speed-settings.md").write_text(speed_table())
+    (RESULTS / "readings.md").write_text(readings_table(results))
+
+
+def readings_table(results: Mapping[str, Result]) -> str:
+    """Every reading that was changed after numbers had been seen, with the verdict of today."""
+    verdicts = {c["id"]: c["verdict"] for result in results.values() for c in result.claims}
+    with (RESULTS / "readings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    ways = Counter((row["when"], row["way"]) for row in rows)
+    first, second = (
+        f"{ways[when, 'softer']} softer and {ways[when, 'harder']} harder"
+        for when in ("first", "second")
+    )
+    columns = ("claim", "when", "way", "before", "after", "moved")
+    table = [
+        f"The first time {first}, the second time {second}.",
+        "",
+        "| claim | time | way | before | after | verdict then | verdict today |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {' | '.join(row[name] for name in columns)} | {verdicts.get(row['claim'], '-')} |"
+            for row in rows
+        ),
+    ]
+    return "\n".join(table) + "\n"
 
 
 def read_results() -> dict[str, Result]:
@@ -100,7 +127,9 @@ def read_results() -> dict[str, Result]:
     for name, panel in PANELS.items():
         if (RESULTS / f"{name}.csv").is_file():
             curves = read_curves(panel)
-            claims = json.loads((RESULTS / f"{name}.claims.json").read_text())
+            known = {claim.id for claim in panel.claims}
+            records = json.loads((RESULTS / f"{name}.claims.json").read_text())
+            claims = [record for record in records if record["id"] in known]
             is_current = made.get(name) == panel.experiment.digest
             found[name] = Result(curves, compare_with_published(curves), claims, is_current)
     return found
@@ -186,9 +215,20 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             listed = ", ".join(" ".join(entry).strip() for entry in entries)
             folded.append(fold(f"{counts[verdict]} {verdict}", listed))
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
+    earlier = sum(not is_judged(claim) for _, claim in claims)
+    note = f" {earlier} of them, in italics below, by the rules of version 0.4." if earlier else ""
     return "\n\n".join(
-        [f"{said}, {len(claims)} in all.", table(("verdict", "claim", "measured"), rows), *folded]
+        [
+            f"{said}, {len(claims)} in all.{note}",
+            table(("verdict", "claim", "measured"), rows),
+            *folded,
+        ]
     )
+
+
+def is_judged(claim: Mapping[str, Any]) -> bool:
+    """By the rules of today; records of version 0.4 have no parts."""
+    return "parts" in claim
 
 
 def fold(summary: str, text: str) -> str:
@@ -207,20 +247,23 @@ def headline(claim: Mapping[str, Any]) -> str:
 
 def agreement_table(results: Mapping[str, Result]) -> str:
     agreements = worst_first({name: result.agreement for name, result in results.items()})
-    return table(
-        ("panel", "runs", "points", "within noise", "mean deviation", "verdict"),
-        [
-            (
-                f"[{name}](#panel-{name})",
-                results[name].curves.runs,
-                agreement.points or "",
-                agreement.share_text.replace(" ", "&nbsp;"),
-                agreement.deviation_text.replace(" ", "&nbsp;"),
-                agreement.verdict,
-            )
-            for name, agreement in agreements.items()
-        ],
+    rows = [
+        (
+            f"[{name}](#panel-{name})",
+            results[name].curves.runs,
+            agreement.points,
+            agreement.share_text.replace(" ", "&nbsp;"),
+            agreement.deviation_text.replace(" ", "&nbsp;"),
+            agreement.verdict,
+        )
+        for name, agreement in agreements.items()
+        if agreement.points
+    ]
+    others = ", ".join(
+        f"[{name}](#panel-{name})" for name, agreement in agreements.items() if not agreement.points
     )
+    head = ("panel", "runs", "points", "within noise", "mean deviation", "verdict")
+    return f"{table(head, rows)}\n\nWithout a published curve: {others}."
 
 
 def section(name: str, result: Result) -> str:
@@ -241,7 +284,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     rows = [
         (
             f"[{claim['id']}](#claim-{claim['id']})",
-            claim["verdict"],
+            claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*",
             escaped(claim["claim"]),
             f"![](_static/claims/{claim['id']}.svg)"
             if interval_svg(claim.get("parts", ()))
@@ -271,7 +314,25 @@ def claims_page(results: Mapping[str, Result]) -> str:
     return "\n".join(parts)
 
 
-# The table of the reproducibility statement.
+# The tables of other pages.
+
+
+def speed_table() -> str:
+    """The settings tried for panels 2b, 2c and 9, by series, the closest first."""
+    with (RESULTS / "speed-settings.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    places = [name.removeprefix("at ") for name in rows[0] if name.startswith("at ")]
+    lines = []
+    for agent, group in groupby(sorted(rows, key=lambda row: row["series"]), itemgetter("series")):
+        tried = sorted(group, key=lambda row: float(row["distance"]))
+        theirs = [tried[0][f"published {place}"] for place in places]
+        lines.append((escaped(agent), "**published**", "", *theirs, "", ""))
+        for row in tried:
+            ours = [row[f"at {place}"] for place in places]
+            share = f"{100 * float(row['within noise']):.0f} %"
+            setting = escaped(row["setting"])
+            lines.append((escaped(agent), setting, row["runs"], *ours, share, row["distance"]))
+    return table(("series", "setting", "runs", *places, "within noise", "distance"), lines) + "\n"
 
 
 def runs_table(results: Mapping[str, Result]) -> str:

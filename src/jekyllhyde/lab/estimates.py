@@ -68,7 +68,7 @@ def at(curves: Curves, x: float) -> int:
     if np.isinf(x):
         return 0 if x < 0 else len(curves.x) - 1
     require(len(curves.x) and not np.isnan(curves.x).any(), "the axis has no numbers")
-    if curves.panel.logx:
+    if curves.panel.logx and curves.panel.kind != "curve":
         distance, allowed = np.abs(np.log10(curves.x / x)), 0.11
     else:
         distance, allowed = np.abs(curves.x - x), 0.02 * float(max(np.ptp(curves.x), abs(x)))

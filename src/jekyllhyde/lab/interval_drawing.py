@@ -63,8 +63,8 @@ def stated(part: PartRecord) -> str:
     """The range that the sentence states."""
     low, high = part["low"], part["high"]
     if low is None:
-        return f"below {high:g}"
-    return f"above {low:g}" if high is None else f"{low:g} to {high:g}"
+        return f"below {high:.4g}"
+    return f"above {low:.4g}" if high is None else f"{low:.4g} to {high:.4g}"
 
 
 def _scale(part: PartRecord, parts: Sequence[PartRecord]) -> tuple[float, float]:

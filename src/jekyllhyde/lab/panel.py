@@ -33,6 +33,7 @@ YLABELS = {
     "J_norm_end": "normalized return at the end",
     "J_norm_jekyll_end": "normalized return of Jekyll at the end",
     "J_star": "optimal return",
+    "visited": "share of states that the optimal policy visits",
     "moved": "largest change of the policy by one more update",
     "greedy": "share of states that one more update leaves greedy",
     "time": "{unit} to a normalized return of {target:g}",
@@ -69,7 +70,8 @@ class Panel:
 
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
         ("time", "time_jekyll", "time_global", "time_99", "steps_99"), or a number per run
-        ("J_norm_end", "J_norm_jekyll_end", "regret", and "moved", "greedy", "J_star" of `probe`).
+        ("J_norm_end", "J_norm_jekyll_end", "regret", and "moved", "greedy",
+        "visited", "J_star" of `probe`).
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
     xlim, ylim : for curves.  groups : by name the tags of the series that a picture shows side by

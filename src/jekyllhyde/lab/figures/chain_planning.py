@@ -15,7 +15,15 @@ from jekyllhyde.lab.figures import shared_experiments as shared
 from jekyllhyde.lab.figures.shared_experiments import O_HALF, O_SQRT, O_T, O_TENTH, PLANNED_PLAIN
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
-from jekyllhyde.lab.verdicts import EQUAL, LONGER, MUCH_LONGER, SOLVES, USUALLY, Estimate
+from jekyllhyde.lab.verdicts import (
+    EQUAL,
+    LONGER,
+    MUCH_LONGER,
+    NO_EXCEPTION,
+    SOLVES,
+    USUALLY,
+    Estimate,
+)
 
 CONSTANT = (shared.UNIFORM, O_HALF, O_TENTH)
 LASTING = (*CONSTANT, O_SQRT)
@@ -73,6 +81,25 @@ def largest(curves: Curves, tag: str) -> Estimate:
     return of.exactly(there.max() if len(there) else np.nan)
 
 
+def failing_above(curves: Curves, tag: str) -> Estimate:
+    """Number of eta that fail above one that does not."""
+    there = times.arrive(curves, tag)[0]
+    return of.exactly((~there[there.argmax() :]).sum() if there.any() else 0)
+
+
+def slower_steps(curves: Curves, tag: str) -> Estimate:
+    """Number of steps of eta that make it slower."""
+    return of.exactly((np.diff(of.runs_of(curves, tag)[0][0]) > 0).sum())
+
+
+def where_both_solve(curves: Curves, a: str, b: str) -> Estimate:
+    """Mean ratio of times where both solve."""
+    (first,), (second,) = of.runs_of(curves, a, b)
+    known = (first < curves.cap) & (second < curves.cap)
+    of.require(known.any(), "there is no place that both solve")
+    return of.exactly((first[known] / second[known]).mean())
+
+
 # What is said of both parametrizations. Normalized, the low-hanging fruit's return is 0.
 
 fruit = compare(of.mean, PLANNED_PLAIN, EQUAL)
@@ -88,4 +115,6 @@ weight_is_speed = compare(no_slower, ((shared.UNIFORM, O_HALF), (O_HALF, O_TENTH
 tight_is_long = compare(times.time_ratio, ((O_T, O_HALF),), LONGER, MUCH_LONGER, x=25)
 constant_is_better = compare(no_slower, crossed((O_HALF, O_TENTH), (O_SQRT, O_T)), *USUALLY)
 ten_times_smaller = never(times.arrive_at, PLANNED_PLAIN, x=0.1), show(largest, PLANNED_PLAIN)
+any_step_size = compare(failing_above, PLANNED_PLAIN, NO_EXCEPTION)
+larger_steps = compare(slower_steps, CONSTANT, NO_EXCEPTION)
 reliable = compare(of.share, C4, *USUALLY, flags=times.arrive)

@@ -18,7 +18,6 @@ from jekyllhyde.lab.verdicts import (
     EQUAL,
     FOUND,
     MUCH_SHORTER,
-    NO_EXCEPTION,
     ROUNDING,
     SHORTER,
     Estimate,
@@ -59,17 +58,6 @@ def exponential(curves: Curves, tag: str) -> Estimate:
 
     values = [ratio(np.delete(y, i), np.delete(sizes, i)) for i in range(len(y))]
     return Estimate(ratio(y, sizes), min(ratio(y, sizes), *values), max(ratio(y, sizes), *values))
-
-
-def failing_above(curves: Curves, tag: str) -> Estimate:
-    """Number of eta that fail above one that does not."""
-    there = times.arrive(curves, tag)[0]
-    return of.exactly((~there[there.argmax() :]).sum() if there.any() else 0)
-
-
-def slower_steps(curves: Curves, tag: str) -> Estimate:
-    """Number of steps of eta that make it slower."""
-    return of.exactly((np.diff(of.runs_of(curves, tag)[0][0]) > 0).sum())
 
 
 def move(curves: Curves, tag: str) -> of.Bools:
@@ -144,9 +132,9 @@ PANELS = (
         DIRECT,
         {"eta": ETAS},
         {
-            "5d-ability": compare(failing_above, PLANNED_PLAIN, NO_EXCEPTION),
+            "5d-ability": chain.any_step_size,
             "5d-footnote": never(times.arrive, PLANNED_PLAIN, "5d-beta"),
-            "5d-faster": compare(slower_steps, chain.CONSTANT, NO_EXCEPTION),
+            "5d-faster": chain.larger_steps,
             "5d-infinite": never(fall_short, shared.PLANNED[:5], "5d-infinite"),
         },
         beta=0.5,

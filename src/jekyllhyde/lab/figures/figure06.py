@@ -2,7 +2,7 @@
 entropy weight lam.
 
 What the paper says about it, in our words, is from Appendix D. `6d-end` shows where the updates of
-6d end that have no target to stop at.
+6d end that have no target to stop at, `6d-eta` the sweep of step sizes that is not shown.
 """
 
 import numpy as np
@@ -36,14 +36,6 @@ def distance(curves: Curves, tag: str) -> Estimate:
 def more_solved(curves: Curves, a: str, b: str) -> Estimate:
     """Share of {xlabel} that is solved, difference."""
     return of.exactly(times.arrive(curves, a).mean() - times.arrive(curves, b).mean())
-
-
-def where_both_solve(curves: Curves, a: str, b: str) -> Estimate:
-    """Mean ratio of times where both solve."""
-    (first,), (second,) = of.runs_of(curves, a, b)
-    known = (first < curves.cap) & (second < curves.cap)
-    of.require(known.any(), "there is no place that both solve")
-    return of.exactly((first[known] / second[known]).mean())
 
 
 def span(curves: Curves, tag: str, high: float) -> Estimate:
@@ -124,9 +116,13 @@ PANELS = (
                 never(times.arrive_at, PLANNED_ENTROPY, x=of.LAST),
             ),
             "6c-edge": compare(
-                where_both_solve,
+                chain.where_both_solve,
                 (PLANNED_PLAIN[::-1], PLANNED_ENTROPY[::-1]),
                 said.SLIGHTLY_SHORTER,
+            ),
+            "6c-first": tuple(
+                compare(chain.where_both_solve, (PLANNED_PLAIN[::-1],), said.ALIKE, panel=panel)
+                for panel in ("5b", "5c", "6b")
             ),
         },
         series=BOTH,
@@ -146,11 +142,26 @@ PANELS = (
                 compare(fewer, BESIDE_HALF, said.MUCH_SHORTER),
                 compare(best_time, BESIDE_HALF, MUCH_LONGER),
             ),
+            "6d-eta": tuple(
+                compare(quantity, series, said.NO_EXCEPTION, panel="6d-eta")
+                for quantity, series in (
+                    (chain.failing_above, PLANNED_PLAIN),
+                    (chain.slower_steps, chain.CONSTANT),
+                )
+            ),
             "6d-stochastic": compare(
                 gap_beside_none, (UNIFORM, O_HALF), LONGER, MUCH_LONGER, panel="6d-end", x=0.1
             ),
         },
         n=15,
+        beta=0.5,
+    ),
+    chain.panel(
+        "6d-eta",
+        "|S|=10, beta=0.5, softmax",
+        SOFTMAX,
+        {"eta": {"from": 0.1, "to": 1000, "per_decade": 10}},
+        {},
         beta=0.5,
     ),
     chain.panel(

@@ -1,13 +1,13 @@
 """Figure 7: exact updates on 1000 random MDPs of 50 states, direct and softmax, mean and decile;
 what the paper says about it, in our words, is from Section 4.2 and Appendices C and D. `7-optimum`
-shows what the domain itself is like.
+and `7-visits` show what the domain itself is like.
 """
 
 import numpy as np
 
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import verdicts as said
-from jekyllhyde.lab.claims import Tests, claims, compare, crossed, relative
+from jekyllhyde.lab.claims import Tests, claims, compare, crossed, never, relative
 from jekyllhyde.lab.figures import shared_experiments as shared
 from jekyllhyde.lab.figures.shared_experiments import (
     O_HALF,
@@ -75,6 +75,20 @@ def variation(curves: Curves, tag: str) -> Estimate:
     return of.of_runs(curves, lambda v: 1 + v.std() / v.mean(), *of.values_at(curves, 100, tag))
 
 
+def miss(curves: Curves, tag: str) -> of.Bools:
+    """Leave a state without a visit."""
+    return np.asarray(of.values_at(curves, 100, tag)[0] < 1)
+
+
+DOMAIN = Experiment(
+    name="fig7-optimum",
+    method="plan",
+    problem=shared.RANDOM,
+    series=({"label": "optimum"},),
+    settings={"updates": 0, "probe": True},
+    vary={"n_states": [50, 100]},
+    runs=200,
+)
 STABLE = compare(
     depth_ratio, crossed((O_HALF,), PLANNED_PLAIN), SHORTER, said.MUCH_SHORTER
 )  # the decile is less than half as far from the mean as with on-policy updates
@@ -168,15 +182,7 @@ PANELS = (
     Panel(
         "7-optimum",
         "random MDPs, optimal return",
-        Experiment(
-            name="fig7-optimum",
-            method="plan",
-            problem=shared.RANDOM,
-            series=({"label": "optimum"},),
-            settings={"updates": 0, "probe": True},
-            vary={"n_states": [50, 100]},
-            runs=200,
-        ),
+        DOMAIN,
         "|S|",
         "J_star",
         claims=claims(
@@ -185,7 +191,9 @@ PANELS = (
                 "7-optimum-value": compare(of.mean, ("optimum",), about(0.6), x=100),
                 "7-optimum-horizon": compare(horizon, ("optimum",), about(10)),
                 "7-optimum-variance": compare(variation, ("optimum",), NO_LONGER),
+                "7-optimum-visits": never(miss, ("optimum",), "7-visits"),
             },
         ),
     ),
+    Panel("7-visits", "random MDPs, states visited", DOMAIN, "|S|", "visited"),
 )

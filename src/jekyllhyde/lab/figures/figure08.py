@@ -8,11 +8,12 @@ not said again.
 import numpy as np
 
 from jekyllhyde.lab import estimates as of
+from jekyllhyde.lab.agreement import published_runs
 from jekyllhyde.lab.claims import compare, crossed, never
 from jekyllhyde.lab.figures import shared_experiments as shared
 from jekyllhyde.lab.figures.shared_experiments import BASELINES, BRIEF, JH, LASTING
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.verdicts import FOUND, LONGER, MUCH_LONGER, SOLVED, SOLVES, Estimate
+from jekyllhyde.lab.verdicts import FOUND, LONGER, MUCH_LONGER, SOLVED, SOLVES, Estimate, above
 
 
 def o_beside_epsilon(curves: Curves, *tags: str) -> Estimate:
@@ -25,6 +26,13 @@ def o_beside_epsilon(curves: Curves, *tags: str) -> Estimate:
     return of.of_means(curves, ratio, *of.crossings(curves, FOUND, *tags))
 
 
+def runs_published(curves: Curves) -> Estimate:
+    """Number of runs behind the published curves."""
+    runs = published_runs(curves.panel.published)
+    of.require(runs, "how many runs are behind the published curves is not known")
+    return of.exactly(runs)
+
+
 PANELS = (
     shared.curve_panel(
         "8a",
@@ -32,6 +40,7 @@ PANELS = (
         shared.chain_curves,
         {
             "8a-better": compare(of.gap_ratio, crossed(BASELINES, JH), LONGER, MUCH_LONGER),
+            "8a-runs": compare(runs_published, ((),), above(199)),
             "8a-o-matters": compare(o_beside_epsilon, (JH,), LONGER),
             "8a-eps": compare(
                 of.gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), LONGER, MUCH_LONGER

@@ -81,8 +81,9 @@ PANELS = (
                 compare(of.share, PLAIN, RARELY, flags=times.arrive_at, x=of.LAST),
             ),
             "14b-entropy": compare(more_solved, BY_ENTROPY, said.A_LITTLE_MORE),
-            "14b-critic": compare(
-                of.share, PLAIN, *USUALLY, panel="14b-critic", flags=times.arrive_at, x=0.8
+            "14b-critic": tuple(
+                compare(of.share, PLAIN, *USUALLY, panel="14b-critic", flags=times.arrive_at, x=x)
+                for x in (0.1, 0.8)
             ),
             "14b-reliable": compare(of.share, JH, *USUALLY, flags=times.arrive),
             "14b-strong": compare(times.average_time_ratio, BY_O, said.SHORTER),

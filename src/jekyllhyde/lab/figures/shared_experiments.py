@@ -64,7 +64,7 @@ UCB: Series = tuple(
     {"label": f"PG nu={nu:g}", "agent": "on-policy", "density": "pg", "nu": nu}
     for nu in (1.0, 0.1, 0.01)
 )
-FITTED = {"batch": 4, "with_current": True, "eta": 4.0, "eta_c": 0.4}
+FITTED = {"batch": 4, "with_current": True, "eta": 4.0, "eta_c": 0.3}
 DIVIDED = {"batch": 4}
 JEKYLL_HYDE_4: Series = tuple({**table, **FITTED, "hyde_eta": 4.0} for table in JEKYLL_HYDE)
 ON_POLICY_4: Series = tuple({**table, **FITTED, "replay": True} for table in ON_POLICY)

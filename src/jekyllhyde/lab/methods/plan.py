@@ -66,7 +66,7 @@ def _rows(
 
 def _probe(mdp: FiniteMDP, result: PlanRun, settings: Settings) -> Row:
     # How far one more update moves the policy, in how many states it leaves it greedy (a share of
-    # those that act), and the optimal return.
+    # those that act), the optimal return, and how many states the optimal policy visits.
     acts, before = ~mdp.is_terminal, result.pi
     q = mdp.evaluate(before).q[acts]
     after = plan(mdp, **{**settings, "updates": 1, "target": None}, pi0=before).pi
@@ -75,6 +75,7 @@ def _probe(mdp: FiniteMDP, result: PlanRun, settings: Settings) -> Row:
         "moved": float(np.abs(after - before)[acts].max()),
         "greedy": float(greedy.mean()),
         "J_star": float(mdp.J_star),
+        "visited": float((mdp.density(mdp.optimal().pi)[acts] > 0).mean()),
     }
 
 
@@ -91,7 +92,7 @@ PLAN = Method(
     unit="updates",
     options=PlanSettings,
     columns=dict.fromkeys(("end", "time"), contract.COUNT)
-    | dict.fromkeys(("J_norm_end", "moved", "greedy", "J_star"), contract.NUMBER)
+    | dict.fromkeys(("J_norm_end", "moved", "greedy", "J_star", "visited"), contract.NUMBER)
     | {"at": contract.PLACES, "J_norm": contract.CURVE},
     complete=_complete,
     rows=_rows,
