@@ -41,7 +41,7 @@ YLABELS = {
     "time_global": "{unit} to a normalized return (global) of {target:g}",
     "time_99": "{unit} to 0.99 of the optimum",
     "steps_99": "steps to 0.99 of the optimum",
-    "regret": "regret until then",
+    "regret": "regret until 0.99 of the optimum, or the end",
     "profile": "share of runs",
 }
 

@@ -43,7 +43,7 @@ from jekyllhyde.lab.exploration.experiments import (
 from jekyllhyde.lab.exploration.tuned_peers import PEERS, comparison, tuned
 from jekyllhyde.lab.panel import Claim, Panel, Test
 from jekyllhyde.lab.suite import Suite
-from jekyllhyde.lab.verdicts import HIGHER, NO_LONGER, NO_SHORTER, SHORTER, above, below
+from jekyllhyde.lab.verdicts import HIGHER, LOWER, NO_LONGER, NO_SHORTER, SHORTER, above, below
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 NEARLY_ALL, CLOSE, FOUR_OF_FIVE = 0.95, 1.25, 0.8
@@ -217,7 +217,7 @@ _PANELS = (
             "regret-least",
             "An explorer of its own costs no return on the way: J&H's regret is not above that of "
             "the best peer.",
-            each_of("regret less the least of a peer", differences(JH, FIELD), at_most(0.0)),
+            each_of("regret less the least of a peer", differences(JH, FIELD), LOWER),
         ),
         quantity="regret",
         statistic="mean",
