@@ -32,6 +32,8 @@ LONG = shared.learning(
     points=1001,
 )
 SIDE_BY_SIDE: dict[str, Any] = {"groups": {"J&H": JH, "on-policy": BASELINES}, "logx": True}
+EARLY: dict[str, Any] = {"series": JH + BASELINES, "ylim": (0.9, 1.002), "xlim": (1000, 100_000)}
+EARLY |= SIDE_BY_SIDE
 
 PANELS = (
     shared.curve_panel(
@@ -50,10 +52,7 @@ PANELS = (
             ),
             "9a-half": compare(of.average_gain, BY_O, said.SLIGHTLY_LOWER),
         },
-        series=JH + BASELINES,
-        ylim=(0.9, 1.002),
-        xlim=(1000, 100_000),
-        **SIDE_BY_SIDE,
+        **EARLY,
     ),
     shared.curve_panel(
         "9b",
@@ -64,10 +63,7 @@ PANELS = (
             "9b-better": compare(of.gain, crossed(LASTING, PLAIN), HIGHER),
         },
         quantity="J_norm_jekyll",
-        series=JH + BASELINES,
-        ylim=(0.9, 1.002),
-        xlim=(1000, 100_000),
-        **SIDE_BY_SIDE,
+        **EARLY,
     ),
     shared.curve_panel(
         "9c",
