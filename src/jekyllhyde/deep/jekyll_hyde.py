@@ -19,25 +19,25 @@ comes before 17, which does not read it. The actor's update is a rule of `actor_
 is `paper`, and others can unlearn. The one who explores is a record too: `Hyde` is the paper's.
 """
 
-from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.bonus import RND
+from jekyllhyde.deep.counts import Counts
+from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
+from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
     Replay,
     Settings,
     State,
+    chosen,
     counted,
-    decreasing,
     learn_critics,
     smallest,
 )
@@ -48,64 +48,8 @@ from jekyllhyde.deep.networks import (
     Transition,
     encode,
     mean,
-    noisy_greedy,
     static,
 )
-from jekyllhyde.registry import Choices
-
-EXPLORERS = Choices("explorer")
-
-
-class Explorer(eqx.Module):
-    """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
-
-    @abstractmethod
-    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> Any:
-        """Its state before the first step."""
-
-    @abstractmethod
-    def logits(self, state: Any, config: "Config", x: Any, allowed: jax.Array | None) -> jax.Array:
-        """The logits [A] with which it acts in x, where the actions `allowed` [A] can be taken, or
-        all (None); what it says of the others does not count.
-        """
-
-    @abstractmethod
-    def learn(self, state: Any, config: "Config", samples: Samples) -> Any:
-        """Its state after one update on a batch."""
-
-
-class HydeState(eqx.Module):
-    """Hyde's values q~, and what the bonus has learned."""
-
-    q: Critic
-    bonus: Any
-
-
-@EXPLORERS.register
-class Hyde(Explorer):
-    """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
-
-    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> HydeState:
-        return HydeState(
-            q=Critic.of(space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)),
-            bonus=config.bonus.init(keys[1], space),
-        )
-
-    def logits(
-        self, state: HydeState, config: "Config", x: Any, allowed: jax.Array | None
-    ) -> jax.Array:
-        return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
-
-    def learn(self, state: HydeState, config: "Config", samples: Samples) -> HydeState:
-        reward, bonus = config.bonus.of(state.bonus, samples)  # 15
-        discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-        return HydeState(
-            q=state.q.learn_double_dqn(  # 16
-                samples, reward, discount, config.eta_hyde, config.tau_hyde, config
-            ),
-            bonus=config.bonus.learn(bonus, samples),  # 19
-        )
-
 
 class Config(Settings):
     """Settings of Dr Jekyll and Mr Hyde."""
@@ -117,7 +61,8 @@ class Config(Settings):
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
-    explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
+    explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
+    leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
     actor_rule: str | Rule = static("published")
     schedule: str = static("published")  # form of epsilon_t: paper or published
@@ -152,7 +97,7 @@ CONFIGS = {
     # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
     # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
     # far, and end with the episode: else the goal, whose value is never trained, may draw him.
-    "recommended": Config(
+    "recommended_0_3": Config(
         actor_rule="cross_entropy",
         epsilon_1=40_000.0,
         hyde_noise=0.5,
@@ -162,6 +107,17 @@ CONFIGS = {
         hyde_xavier=True,
         hidden_hyde=(64, 64),
         bonus=RND(eta=1e-4, normalize=True),
+    ),
+    "recommended": Config(
+        actor_rule="cross_entropy",
+        explorer=Optimist(),
+        leader=Curious(),
+        bonus=Counts(),
+        one_hot=True,
+        gamma_hyde=0.99,
+        eta_hyde=1e-3,
+        hyde_xavier=True,
+        hidden_hyde=(64, 64),
     ),
 }
 
@@ -213,7 +169,10 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
-    t = counted(state.t)
+    t, networks = counted(state.t), state.networks
+    step = Samples.of(networks.features, transition, jnp.ones(()))
+    seen = config.explorer.observe(networks.explorer, config, step, ended)
+    networks = replace(networks, explorer=seen)
     # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
@@ -221,17 +180,17 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)  # 11
     own = hyde.sample(hyde_draws)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
-    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
-    return State(
-        networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
+    learned = learn(networks, config, Samples.of(networks.features, *batch))
+    after = State(
+        networks=chosen(t > config.warmup, learned, networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
         t=t,
         episodes=counted(state.episodes, ended),
-        # 10
-        hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
+        hyde_acts=state.hyde_acts,
     )
+    return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
