@@ -249,7 +249,7 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
     settings = configure(agent, "paper", **{**given, **own})
     for name, value in _plain_settings(settings).items():
         require(
-            value == stored[name],
+            value == stored.get(name, value),
             f"{name} was {stored[name]!r} where the agent was saved, not {value!r}",
         )
     return settings

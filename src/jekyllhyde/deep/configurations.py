@@ -22,7 +22,16 @@ import jax
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
-from jekyllhyde.deep import actor_rules, ddqn, explorers, jekyll_hyde, leaders, learning, sac
+from jekyllhyde.deep import (
+    actor_rules,
+    ddqn,
+    disagreement,
+    explorers,
+    jekyll_hyde,
+    leaders,
+    learning,
+    sac,
+)
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
 from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
@@ -40,6 +49,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     ("ddqn", "published"): {"epsilon_1": 100.0},
     ("ddqn", "recommended"): {"epsilon_1": 100.0},
 }
+BONUSES.add("disagreement", disagreement.Disagreement)
 RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (explorers.EXPLORERS, explorers.Explorer),
@@ -110,6 +120,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "explorer": explorers.Hyde(),
         "leader": leaders.Scheduled(),
         "one_hot": False,
+        "prioritized": False,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]
     return {name: spell(name, values[name]) for name in names if name in values}

@@ -19,7 +19,7 @@ from jekyllhyde.deep.bonus import BONUSES, Bonus
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.networks import Samples, Space, static
 
-MOST_PROJECTIONS = 8
+MOST_PROJECTIONS = 3
 PRIME = 16_777_619  # of the hash of Fowler, Noll and Vo
 
 

@@ -112,7 +112,9 @@ class Optimist(Explorer):
         q = self._hopeful(state, config, state.q.online.network, x)
         return noisy_greedy(q, config.hyde_noise, allowed)
 
-    def observe(self, state: OptimistState, config: Any, step: Samples, ended: Any) -> OptimistState:
+    def observe(
+        self, state: OptimistState, config: Any, step: Samples, ended: Any
+    ) -> OptimistState:
         q = self._hopeful(state, config, state.q.online.network, step.x)
         value = jnp.clip(jnp.max(among(step.allowed, q), -1), 0.0, 1.0)
         return OptimistState(

@@ -6,7 +6,7 @@ Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q
     1-5     networks, empty buffers, Jekyll leads the first episode               init
     7       the personality in control acts, for the whole episode                act
     8, 9    its transition goes to F, and to Hyde's buffer where he acted         update
-    10      at the end of an episode, Hyde leads the next with epsilon_t          update
+    10      at the end of an episode, Hyde leads the next with epsilon_t          Leader
     11-14   the batch: F, the last K transitions, and K of Hyde's                 update
     15, 16  Hyde    q~(s,a) <- bonus + gamma q~_target(s', argmax q~(s', .))      Hyde.learn
     17      critic  q(s,a)  <- r + gamma sum_a' pi(a'|s') q(s',a')                expected_sarsa
@@ -16,7 +16,8 @@ Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q
 config="paper" is the listing; with `published` and `recommended` the K transitions of line 11 are
 drawn from all that were seen. There is no o_t: a batch is half Hyde's, and F holds his too. Line 19
 comes before 17, which does not read it. The actor's update is a rule of `actor_rules`; the paper's
-is `paper`, and others can unlearn. The one who explores is a record too: `Hyde` is the paper's.
+is `paper`, and others can unlearn. Who explores (`explorers`) and who leads (`leaders`) are records
+too: `hyde` and `scheduled` are the paper's.
 """
 
 from dataclasses import replace
@@ -48,8 +49,11 @@ from jekyllhyde.deep.networks import (
     Transition,
     encode,
     mean,
+    pick,
     static,
 )
+from jekyllhyde.deep.priorities import Priorities
+
 
 class Config(Settings):
     """Settings of Dr Jekyll and Mr Hyde."""
@@ -68,6 +72,8 @@ class Config(Settings):
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
+    # Jekyll's half of the batch is drawn by the size of his critics' last errors
+    prioritized: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
@@ -94,9 +100,10 @@ CONFIGS = {
         adam_eps=1e-8,
         bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
-    # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
-    # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
-    # far, and end with the episode: else the goal, whose value is never trained, may draw him.
+    # What 0.3 recommended, for Four Rooms. Cross-entropy can unlearn. Half of Hyde's actions are
+    # uniform: greedy on a bonus that his network fits slowly, he walks in circles. His values keep
+    # one scale as the bonus shrinks, look far, and end with the episode: else the goal, whose value
+    # is never trained, may draw him.
     "recommended_0_3": Config(
         actor_rule="cross_entropy",
         epsilon_1=40_000.0,
@@ -108,12 +115,20 @@ CONFIGS = {
         hidden_hyde=(64, 64),
         bonus=RND(eta=1e-4, normalize=True),
     ),
+    # Hyde is an optimist, so he needs no noise and fears no end (explorers.py), and leads as long
+    # as he is curious. News must come back over many steps, so target networks are quick; and from
+    # few samples, so Adam's epsilon is small: rows of the first weights that are seldom met then
+    # take large steps. Smaller still, or with a larger step, the critics get too noisy.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
         leader=Curious(),
         bonus=Counts(),
         one_hot=True,
+        prioritized=True,
+        adam_eps=1e-5,
+        tau=0.05,
+        tau_hyde=0.05,
         gamma_hyde=0.99,
         eta_hyde=1e-3,
         hyde_xavier=True,
@@ -143,6 +158,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
+        priorities=Priorities.empty(config.capacity) if config.prioritized else None,
     )
 
 
@@ -177,20 +193,37 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
     hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
-    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)  # 11
+    recent, place, priorities = _recent(state, config, everyone, recent_draws)  # 11
     own = hyde.sample(hyde_draws)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
-    learned = learn(networks, config, Samples.of(networks.features, *batch))
+    samples = Samples.of(networks.features, *batch)
+    if priorities is not None:
+        surprise = jnp.abs(td_error(networks, config, samples))
+        priorities = priorities.learned(place, surprise[: config.batch])
     after = State(
-        networks=chosen(t > config.warmup, learned, networks),
+        networks=chosen(t > config.warmup, learn(networks, config, samples), networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
         t=t,
         episodes=counted(state.episodes, ended),
         hyde_acts=state.hyde_acts,
+        priorities=priorities,
     )
     return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
+
+
+def _recent(
+    state: State, config: Config, everyone: Replay, draws: jax.Array
+) -> tuple[tuple[Transition, jax.Array], Any, Any]:
+    # Jekyll's half of the batch, and where it comes from, if that is prioritized.
+    if config.fifo:
+        return everyone.everything(), None, None
+    if not config.prioritized:
+        return everyone.sample(draws), None, None
+    priorities = state.priorities.added(state.everyone.position)
+    place, weight = priorities.draw(draws, everyone.size)
+    return everyone.at(place, weight), place, priorities
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
@@ -215,6 +248,12 @@ def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     return samples.reward + config.gamma * samples.discount * v
+
+
+def td_error(networks: Networks, config: Config, samples: Samples) -> jax.Array:
+    """What the critics lack of their goal [N]."""
+    q = smallest([critic.online.network(samples.x) for critic in networks.critics])
+    return expected_sarsa(networks, config, samples) - pick(q, samples.action)
 
 
 def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:

@@ -1,10 +1,10 @@
 """Who leads: which personality acts, drawn at the end of every episode for the next (line 10).
 
-    scheduled    Hyde with epsilon_t, which falls with the number of steps (the paper)
-    curious      Hyde with the fourth root of what he still expects at the start of a trajectory
-    hyde_only    Hyde always; Jekyll learns from what he sees
-    handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he explores from where
-                 Jekyll has gone
+scheduled    Hyde with epsilon_t, which falls with the number of steps (the paper)
+curious      Hyde with the fourth root of what he still expects at the start of a trajectory
+hyde_only    Hyde always; Jekyll learns from what he sees
+handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he explores from where
+             Jekyll has gone
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ class Scheduled(Leader):
 class Curious(Leader):
     """Hyde with a power of his value at the start of trajectories, which is at most 1."""
 
-    power: float = 0.25  # the smaller, the longer he leads
+    power: float = 0.5  # the smaller, the longer he leads
 
     def epsilon(self, state: State, config: Any) -> Any:
         return config.explorer.curiosity(state.networks.explorer) ** self.power

@@ -73,8 +73,8 @@ class Replay(eqx.Module):
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
     for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
-    draw. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is
-    stored yet.
+    draw. `at` has those at certain places. `everything` has all places of the ring, with weights
+    [capacity]: 0 where nothing is stored yet.
     """
 
     data: Transition
@@ -115,7 +115,10 @@ class Replay(eqx.Module):
     def sample(self, uniform: jax.Array) -> tuple[Transition, jax.Array]:
         index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
         weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
-        return self._fetched(jax.tree.map(lambda ring: ring[index], self.data), weight)
+        return self.at(index, weight)
+
+    def at(self, place: jax.Array, weight: jax.Array) -> tuple[Transition, jax.Array]:
+        return self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
 
     def everything(self) -> tuple[Transition, jax.Array]:
         weight = (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
@@ -145,6 +148,7 @@ class State(eqx.Module):
     t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
+    priorities: Any = None  # of all transitions, where there are
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None
@@ -196,9 +200,7 @@ def update_from_replay(
 
 def chosen(condition: jax.Array, then: Any, otherwise: Any) -> Any:
     """One of two pytrees; what is the same in both costs nothing."""
-    return jax.tree.map(
-        lambda a, b: a if a is b else jnp.where(condition, a, b), then, otherwise
-    )
+    return jax.tree.map(lambda a, b: a if a is b else jnp.where(condition, a, b), then, otherwise)
 
 
 def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
