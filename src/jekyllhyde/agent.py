@@ -14,6 +14,7 @@
 """
 
 import dataclasses
+import math
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -121,14 +122,22 @@ class Episodes:
 
 
 def evaluation_rows(stored: Any) -> list[dict[str, float]]:
-    """The rows of evaluations that a file holds, if they are rows of numbers by name."""
+    """The rows of evaluations that a file holds, if they are what `learn` notes."""
     require(
-        isinstance(stored, list)
-        and all(isinstance(row, dict) for row in stored)
-        and all(isinstance(value, (int, float)) for row in stored for value in row.values()),
+        isinstance(stored, list) and all(map(_is_evaluation, stored)),
         "its evaluations are no rows of numbers",
     )
     return list(stored)
+
+
+def _is_evaluation(row: Any) -> bool:
+    counts, values = ("step", "episodes"), ("mean", "lo", "hi")
+    return (
+        isinstance(row, dict)
+        and row.keys() == {*counts, *values}
+        and all(type(row[name]) is int and 0 <= row[name] < 2**63 for name in counts)
+        and all(type(row[name]) in (int, float) and math.isfinite(row[name]) for name in values)
+    )
 
 
 class Agent(ABC):
