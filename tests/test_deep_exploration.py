@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from jekyllhyde.deep.learning import State
 from jekyllhyde.deep.networks import Samples, Space, Transition
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.envs.space_parts import Part
+from jekyllhyde.errors import InputError
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 INDICES = replace(Space(5, (), 3), one_hot=True)
@@ -297,6 +299,20 @@ def test_classic_control_in_jax_is_gymnasiums(name: str, monkeypatch: pytest.Mon
     env.reset(seed=2)
     assert starts.shape[1:] == np.shape(env.state)
     sys.modules.pop("classic_control")
+
+
+@pytest.mark.parametrize(
+    ("bonus", "words"),
+    [
+        ("counts(tables=0)", "tables of counts is 0"),
+        ("counts(places=0)", "places of counts is 0"),
+        ("disagreement(members=1)", "members of disagreement is 1"),
+        ("count", "bonus is 'count'; it must be one of rnd, counts, disagreement"),
+    ],
+)
+def test_settings_that_cannot_be(bonus: str, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        deep.configure("jekyll_hyde", bonus=bonus)
 
 
 def test_members_agree_where_they_have_been() -> None:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jekyllhyde.deep.bonus import BONUSES, Bonus
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.networks import Samples, Space, static
+from jekyllhyde.errors import check_count
 
 MOST_PROJECTIONS = 3
 PRIME = 16_777_619  # of the hash of Fowler, Noll and Vo
@@ -42,6 +43,10 @@ class Counts(Bonus):
     width: float = 0.5  # of a cell, in standard deviations of the observations
     tables: int = static(4)  # of cells
     places: int = static(8192)  # in a table of cells
+
+    def __check_init__(self) -> None:
+        check_count(self.tables, "tables of counts", 1)
+        check_count(self.places, "places of counts", 1)
 
     def init(self, key: jax.Array, space: Space) -> CountsState:
         if space.indexed:

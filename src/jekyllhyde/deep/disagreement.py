@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import SCALE_RATE, Bonus
 from jekyllhyde.deep.networks import Learner, Network, Samples, Space, blend, mean, static
+from jekyllhyde.errors import check_count
 
 FEATURES = 8
 
@@ -36,6 +37,9 @@ class Disagreement(Bonus):
     members: int = static(5)  # networks that predict
     hidden: tuple[int, ...] = static((32,))  # widths of their hidden layers
     normalize: bool = static(True)  # divided by its running mean
+
+    def __check_init__(self) -> None:
+        check_count(self.members, "members of disagreement", 2)
 
     def init(self, key: jax.Array, space: Space) -> DisagreementState:
         features_key, *keys = jax.random.split(key, 1 + self.members)
