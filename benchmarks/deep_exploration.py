@@ -28,6 +28,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -227,6 +228,7 @@ TITLES = {
     "DeepSea, uniform replay": "uniform",
     "Four Rooms": "rooms",
     "Control, in steps": "control",
+    "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
     "Parts exchanged, DeepSea of 14": "ablation",
 }
 
@@ -242,7 +244,7 @@ def _table(title: str, records: list[dict[str, Any]]) -> str:
             record["seeds"],
             f"{record['budget']:,}",
             len(first),
-            f"{first[len(first) // 2]:,}" if first else "-",
+            f"{median(first):,.0f}" if first else "-",
             f"{first[-1]:,}" if first else "-",
             f"{record['kept']:.0%}",
             f"{sum(at >= 0 for at in scored)} by {max(scored):,}"

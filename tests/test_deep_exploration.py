@@ -240,7 +240,11 @@ def test_the_error_of_a_step_is_its_priority() -> None:
     error = abs(float(jekyll_hyde.td_error(state.networks, config, step)[0]))
     assert float(after.priorities.error[0]) == pytest.approx(error, rel=1e-4)
     assert float(after.priorities.error[1:].sum()) == 0.0
-    assert optimist(prioritized=False)[1].priorities is None
+    for others in ({"prioritized": False}, {"fifo": True}):
+        config, state = optimist(**others)
+        assert state.priorities is None
+        after = jekyll_hyde.update(state, config, transition, jnp.asarray(False))
+        assert after.priorities is None
 
 
 def test_double_dqn_counts_too() -> None:

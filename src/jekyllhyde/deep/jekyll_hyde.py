@@ -72,7 +72,7 @@ class Config(Settings):
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
-    # Jekyll's half of the batch is drawn by the size of his critics' last errors
+    # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
     # the actor sees q after the critic's update, instead of before
@@ -158,7 +158,9 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
-        priorities=Priorities.empty(config.capacity) if config.prioritized else None,
+        priorities=None
+        if config.fifo or not config.prioritized
+        else Priorities.empty(config.capacity),
     )
 
 
