@@ -183,8 +183,11 @@ def test_who_leads_by_hand() -> None:
     ]
     assert not Curious().hyde_next(state, config, jnp.float32(0.0), going)
     assert HydeOnly().hyde_next(state, config, jnp.float32(0.999), ended)
-    late = replace(state, t=jnp.int32(4000))
+    late = replace(state, t=jnp.int32(40_000))
     assert float(Scheduled().epsilon(late, config)) == pytest.approx(0.5)
+    plain, hyde = optimist(explorer="hyde")
+    hyde = replace(hyde, t=jnp.int32(40_000))
+    assert float(plain.leader.epsilon(hyde, plain)) == pytest.approx(0.5)
     over, led = HandingOver(chance=0.1), replace(state, hyde_acts=jnp.asarray(True))
     assert over.hyde_next(led, config, jnp.float32(0.9), going)
     assert not over.hyde_next(led, config, jnp.float32(0.9), ended)

@@ -56,8 +56,10 @@ class Explorer(eqx.Module):
         return state
 
     def curiosity(self, state: Any) -> Any:
-        """How much there is to explore from where trajectories start, from 0 to 1; 1 by default."""
-        return 1.0
+        """How much there is to explore from where trajectories start, from 0 to 1; None where it
+        does not know, as by default.
+        """
+        return None
 
 
 class HydeState(eqx.Module):

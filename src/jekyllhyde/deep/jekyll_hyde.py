@@ -123,6 +123,7 @@ CONFIGS = {
         actor_rule="cross_entropy",
         explorer=Optimist(),
         leader=Curious(),
+        epsilon_1=40_000.0,  # where another explorer does not say how curious he is
         bonus=Counts(),
         one_hot=True,
         prioritized=True,

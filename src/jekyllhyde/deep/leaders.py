@@ -41,12 +41,17 @@ class Scheduled(Leader):
 
 @LEADERS.register
 class Curious(Leader):
-    """Hyde with a power of his value at the start of trajectories, which is at most 1."""
+    """Hyde with a power of his value at the start of trajectories, which is at most 1; as scheduled
+    where the explorer has no such value.
+    """
 
     power: float = 0.5  # the smaller, the longer he leads
 
     def epsilon(self, state: State, config: Any) -> Any:
-        return config.explorer.curiosity(state.networks.explorer) ** self.power
+        curiosity = config.explorer.curiosity(state.networks.explorer)
+        if curiosity is None:
+            return Scheduled().epsilon(state, config)
+        return curiosity**self.power
 
 
 @LEADERS.register
