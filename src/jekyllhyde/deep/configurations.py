@@ -47,6 +47,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     ("jekyll_hyde", "published"): {"epsilon_1": 40_000.0},
     ("jekyll_hyde", "paper"): {"epsilon_1": 40_000.0},
     ("ddqn", "published"): {"epsilon_1": 100.0},
+    ("ddqn", "recommended_0_3"): {"epsilon_1": 100.0},
     ("ddqn", "recommended"): {"epsilon_1": 100.0},
 }
 BONUSES.add("disagreement", disagreement.Disagreement)
