@@ -21,7 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab.agreement import Agreement, compare_with_published, worst_first
+from jekyllhyde.lab.agreement import (
+    ENOUGH,
+    QUANTILE,
+    Agreement,
+    compare_with_published,
+    worst_first,
+)
 from jekyllhyde.lab.draw import draw, note
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.figures.drawings import DRAWINGS
@@ -46,7 +52,7 @@ A claim is made of parts, each decided by its whole 95 % interval. Drawings show
 
 ## Panels beside the published curves, worst first
 
-A published point is within noise where it differs from ours by at most 1.96 standard errors of the difference, both sides' runs counted. A panel matches if nine in ten are.
+A published point is within noise where it differs from ours by at most {errors:g} standard errors of the difference, both sides' runs counted. A panel matches if {enough:.0%} are.
 
 {panels}
 """  # noqa: E501
@@ -183,7 +189,12 @@ def write_pictures(results: Mapping[str, Result]) -> None:
 
 def figures_page(results: Mapping[str, Result]) -> str:
     claims = [(name, claim) for name, result in results.items() for claim in result.claims]
-    head = HEAD.format(claims=verdict_table(claims), panels=agreement_table(results))
+    head = HEAD.format(
+        claims=verdict_table(claims),
+        panels=agreement_table(results),
+        errors=QUANTILE,
+        enough=ENOUGH,
+    )
     parts = [head]
     for number, group in groupby(results.items(), lambda item: figure_of(item[0])):
         panels = dict(group)
@@ -283,8 +294,8 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     """A row per claim: its name, the verdict, the sentence, and a drawing of what was measured."""
     rows = [
         (
-            f"[{claim['id']}](#claim-{claim['id']})",
-            claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*",
+            f"[{claim['id']}](#claim-{claim['id']})<br>"
+            + (claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*"),
             escaped(claim["claim"]),
             f"![](_static/claims/{claim['id']}.svg)"
             if interval_svg(claim.get("parts", ()))
@@ -292,7 +303,7 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
         )
         for claim in claims
     ]
-    return table(("claim", "verdict", "what the paper says", "measured"), rows) + "\n"
+    return table(("claim", "what the paper says", "measured"), rows) + "\n"
 
 
 # The page of the claims.

@@ -59,7 +59,8 @@ CONFIGS = {
         bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
     # as wide as Jekyll; 30-10 with a step of 0.01 learns little on Four Rooms
-    "recommended": Config(eta_c=1e-3, hidden=(64, 64)),
+    "recommended_0_3": Config(eta_c=1e-3, hidden=(64, 64)),
+    "recommended": Config(eta_c=1e-3, hidden=(64, 64), one_hot=True),
 }
 
 
@@ -121,5 +122,6 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * samples.discount
-    q = networks.q.learn_double_dqn(samples, reward, discount, config.eta_c, config.tau, config)
+    goal = networks.q.double_dqn(samples, reward, discount)
+    q = networks.q.learn(samples, goal, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)

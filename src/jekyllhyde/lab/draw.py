@@ -5,6 +5,7 @@ colours safe for the colour-blind and dashes for print; the plotted numbers (CSV
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -93,11 +94,11 @@ def styles(tags: list[str]) -> dict[str, Style]:
     others = zip(cycle(COLOURS), cycle(DASHES))
     looks = {}
     for tag in tags:
-        name, _, variant = tag.partition("-batch")
+        name, *variant = re.split(r"-(?=batch|divided)", tag, maxsplit=1)
         name, _, entropy = name.partition("-lam")
         colour, dash = _KNOWN.get(name) or next(others)
         if variant:
-            dash = "longdash" if "eta" in variant else _IN_BATCH.get(dash, dash)
+            dash = "longdash" if variant == ["divided"] else _IN_BATCH.get(dash, dash)
         looks[tag] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
     return looks
 

@@ -21,7 +21,7 @@ SERIES = (
     {"label": "DDQN+RND", "agent": "ddqn_rnd"},
     {"label": "SAC+RND", "agent": "sac_rnd"},
     {"label": "J&H paper", "agent": "jekyll_hyde", "config": "paper"},
-    {"label": "J&H recommended", "agent": "jekyll_hyde", "config": "recommended"},
+    {"label": "J&H recommended", "agent": "jekyll_hyde", "config": "recommended_0_3"},
 )
 JH, PAPER, RECOMMENDED = "jh", "jh-paper", "jh-recommended"
 BASELINES = ("ddqn", "sac", "ddqn+rnd", "sac+rnd")

@@ -32,6 +32,8 @@ LONG = shared.learning(
     points=1001,
 )
 SIDE_BY_SIDE: dict[str, Any] = {"groups": {"J&H": JH, "on-policy": BASELINES}, "logx": True}
+EARLY = {**SIDE_BY_SIDE, "series": JH + BASELINES, "xlim": (1e3, 1e5), "ylim": (0.9, 1.002)}
+LATE = {**SIDE_BY_SIDE, "xlim": (1e4, 1e6)}
 
 PANELS = (
     shared.curve_panel(
@@ -50,10 +52,7 @@ PANELS = (
             ),
             "9a-half": compare(of.average_gain, BY_O, said.SLIGHTLY_LOWER),
         },
-        series=JH + BASELINES,
-        ylim=(0.9, 1.002),
-        xlim=(1000, 100_000),
-        **SIDE_BY_SIDE,
+        **EARLY,
     ),
     shared.curve_panel(
         "9b",
@@ -64,10 +63,7 @@ PANELS = (
             "9b-better": compare(of.gain, crossed(LASTING, PLAIN), HIGHER),
         },
         quantity="J_norm_jekyll",
-        series=JH + BASELINES,
-        ylim=(0.9, 1.002),
-        xlim=(1000, 100_000),
-        **SIDE_BY_SIDE,
+        **EARLY,
     ),
     shared.curve_panel(
         "9c",
@@ -86,8 +82,7 @@ PANELS = (
             ),
         },
         ylim=(0.98, 1.0005),
-        xlim=(1e4, 1e6),
-        **SIDE_BY_SIDE,
+        **LATE,
     ),
     shared.curve_panel(
         "9d",
@@ -100,7 +95,6 @@ PANELS = (
         },
         statistic="decile",
         ylim=(0.97, 1.0005),
-        xlim=(1e4, 1e6),
-        **SIDE_BY_SIDE,
+        **LATE,
     ),
 )

@@ -39,13 +39,13 @@ def o_beside_epsilon(curves: Curves, *tags: str) -> Estimate:
 def where_hyde_explores(curves: Curves, a: str, b: str) -> Estimate:
     """Factor that o makes on average over eps 0.05 to 0.95, relative to that which eps makes."""
     chosen = of.between(curves, 0.05, 0.95, 2)
-
-    def ratio(first: of.Floats, second: of.Floats) -> of.Floats:
-        with_o = np.abs(np.log(second / first).mean(axis=-1))
-        return np.asarray(np.exp(with_o - np.ptp(np.log(first), axis=-1)))
-
-    samples = of.runs_of(curves, a, b)
-    return of.of_means(curves, ratio, *(values[:, chosen] for values in samples))
+    strong, weak = (values[:, chosen] for values in of.runs_of(curves, a, b))
+    return of.of_means(
+        curves,
+        lambda m, n: np.exp(np.abs(np.log(n / m).mean(axis=-1)) - np.ptp(np.log(m), axis=-1)),
+        strong,
+        weak,
+    )
 
 
 PANELS = (
