@@ -25,7 +25,6 @@ from jekyllhyde.tabular.records import (
 
 Sizes = tuple[np.int64, np.int64]
 UNBOUNDED = 1 << 62  # transitions
-LARGE = 1 << 16  # transitions of logs that are looked ahead in
 
 
 class UnderWay(NamedTuple):
@@ -179,11 +178,9 @@ store_in, draw_from = map(by_type, ("store", "draw"))
 
 @phase
 def look_ahead(logs: TwoLogs, run: Run, o: float, sizes: Sizes) -> None:
-    """Fetch the entry that the next sample will need, if it comes from the logs. Once they are too
-    large for the processor's near caches, waiting for them is a third of the time.
+    """Fetch the entry that the next sample will need, if it comes from the logs. They are too large
+    for the processor's caches, and waiting for them is a third of the time.
     """
-    if sizes[0] + sizes[1] < LARGE:
-        return
     who, where = next_numbers(run.words)
     from_hyde = 1 if sizes[1] > 0 and who < o else 0
     size = sizes[1] if from_hyde else sizes[0]
