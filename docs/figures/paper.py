@@ -66,7 +66,7 @@ def write_numbers(curves: Curves, others: Others) -> None:
         for tag, label in curves.labels.items():
             median = np.median(curves.samples[tag], axis=0)
             lines = (curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], median)
-            for i in kept(curves.x, name):
+            for i in kept(curves.x, curves.panel.published):
                 values = (*(line[i] for line in lines), curves.censored[tag][i])
                 writer.writerow(
                     [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]

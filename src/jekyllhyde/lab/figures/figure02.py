@@ -81,6 +81,8 @@ PANELS = (
         groups=OTHER_SETTINGS,
         published="2b",
         ylim=(-0.25, 1.02),
+        xlim=(100, 100_000),
+        logx=True,
     ),
     shared.curve_panel(
         "2b-bonus",
