@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde import references
 from jekyllhyde.errors import need, require
+from jekyllhyde.options import options_of
 from jekyllhyde.registry import Registry, class_name
 
 Progress = Callable[[int], None]  # called with the number of steps made since the last call
@@ -249,3 +250,10 @@ def find_agent(name: str) -> AgentRecord:
     is_tabular = any(base.__module__.startswith("jekyllhyde.tabular") for base in cls.__mro__)
     about = (cls.__doc__ or "").split("\n")[0]
     return AgentRecord(class_name(cls), f"{cls.__module__}:{cls.__name__}", about, is_tabular)
+
+
+def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
+    """The agent with the options that were chosen; the discount of a model is the agent's too."""
+    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
+    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
+    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})

@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from jekyllhyde.episode import Episode, check_reward, play_again, reset, take_st
 from jekyllhyde.errors import check_count, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.personality import HYDE, JEKYLL, Beliefs, Personality
+from jekyllhyde.policy_export import Exported, export
 from jekyllhyde.policy_returns import environment_like, evaluate_policy, opened
 from jekyllhyde.progress_bar import progress_bar as show_progress
 
@@ -125,6 +127,13 @@ class StepwiseAgent(Agent):
     def q(self, observation: Any) -> NDArray[Any]:
         """What Jekyll expects of each action [A], or [N, A] for a batch of observations."""
         return Personality(self, JEKYLL).q(observation)
+
+    def export(self, path: str | Path, *, onnx: bool = False) -> None:
+        """Write the greedy policy for others into a folder: its arrays (policy.npz), a forward pass
+        that needs NumPy alone (policy.py), a model card (README.md), and with `onnx` the same as a
+        graph (policy.onnx).
+        """
+        export(self, self._exported(), path, onnx)
 
     @property
     def hyde(self) -> Personality:
@@ -233,6 +242,9 @@ class StepwiseAgent(Agent):
 
     @abstractmethod
     def _as_action(self, index: int) -> Any: ...
+
+    @abstractmethod
+    def _exported(self) -> Exported: ...
 
     @property
     @abstractmethod

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from jekyllhyde.agent import LAST, Record
+from jekyllhyde.agent import LAST, Record, make_agent
 from jekyllhyde.cli.console import keywords_of, settings_of
 from jekyllhyde.cli.live_table import live_table
 from jekyllhyde.cli.training_folder import TrainingFolder
 from jekyllhyde.cli.training_page import write_page
 from jekyllhyde.cli.training_processes import run_in_processes
-from jekyllhyde.cli.training_task import Outcome, Stopped, Task, make_agent, row
+from jekyllhyde.cli.training_task import Outcome, Stopped, Task, row
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.finite import Floats

@@ -11,7 +11,6 @@ import jekyllhyde as jh
 from jekyllhyde import intervals
 from jekyllhyde.agent import AgentRecord
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.options import options_of
 from jekyllhyde.progress_bar import progress_bar
 
 
@@ -58,13 +57,6 @@ class Outcome(NamedTuple):
     write: Callable[[Path], list[str]]
     failures: dict[int, str]
     note: str = ""
-
-
-def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
-    """The agent with the options that were chosen; the discount of a model is the agent's too."""
-    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
-    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
-    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})
 
 
 def row(quantity: str, values: Any) -> dict[str, Any]:

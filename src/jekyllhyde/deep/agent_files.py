@@ -52,6 +52,7 @@ def save(path: str | Path, agent: "DeepAgent") -> None:
         "settings": _plain_settings(agent.settings),
         "space": vars(agent.space),
         "steps": agent.steps,
+        "imported": agent.imported,
         "evaluations": agent.evaluations,
         "episode": episode
         and {key: value for key, value in vars(episode).items() if key != "actions"},
@@ -91,6 +92,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         agent._start(space)
         agent.state = filled(agent.state, arrays)
         agent._steps = check_count(about["steps"], "steps", 0)
+        agent.imported = check_count(about.get("imported", 0), "imported", 0)
         agent.episodes = Episodes.of(beside["episodes"])
         agent.evaluations = evaluation_rows(about["evaluations"])
         if about["episode"] is not None:
@@ -193,7 +195,7 @@ def _check_consistency(agent: "DeepAgent") -> None:
     }
     for name, replay in (("replay", state.everyone), ("replay of Hyde", state.hyde)):
         if replay is not None:
-            fits[name] = _is_replay(space, replay, steps)
+            fits[name] = _is_replay(space, replay, steps + agent.imported)
     for name, fit in fits.items():
         require(fit, f"its {name} cannot be that of such an agent")
 

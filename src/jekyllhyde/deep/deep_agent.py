@@ -16,10 +16,12 @@ from jekyllhyde.deep import (
     configure,
     learning,
     networks,
+    replay_files,
     spaces,
     training_loop,
 )
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
+from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
@@ -27,6 +29,7 @@ from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
+from jekyllhyde.policy_export import Exported
 from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 
 
@@ -51,6 +54,7 @@ class DeepAgent(StepwiseAgent):
         }
         self.settings = configure(self.name, config, **chosen)
         self._arrays: Arrays | None = None
+        self.imported = 0  # transitions of others in the replay
         self._vector: VectorSteps | None = None
         if self.env is not None:
             self._start(spaces.space_of(self.env))
@@ -191,6 +195,9 @@ class DeepAgent(StepwiseAgent):
     def _as_action(self, index: int) -> Any:
         return spaces.action_of(self.space, index)
 
+    def _exported(self) -> Exported:
+        return exported(self.space, self.state.networks)
+
     def arrays(self) -> dict[str, np.ndarray]:
         return {
             "episodes": self.episodes.table,
@@ -206,6 +213,16 @@ class DeepAgent(StepwiseAgent):
         where it stood. Settings of the user's own, such as bonus="file.py:Mine", are given again.
         """
         return agent_files.load(cls, path, env, own)
+
+    def export_replay(self, target: str | Path) -> None:
+        """Write the transitions that the agent keeps to a file.parquet, or to a dataset of Minari,
+        "minari:NAME-v0".
+        """
+        replay_files.export_replay(self, target)
+
+    def import_replay(self, source: str | Path) -> int:
+        """Put transitions behind those that the agent keeps, to learn from; returns how many."""
+        return replay_files.import_replay(self, source)
 
     @property
     def has_hyde(self) -> bool:

@@ -59,7 +59,7 @@ def read(space: Space, observation: Any) -> Any:
     """
     if space.parts:
         vector, images = take_apart(space.parts, observation)
-        return Seen(vector, images, _digest(vector, images)) if images else vector
+        return Seen(vector, images, digest(vector, images)) if images else vector
     if space.n_states is None:
         array = np.asarray(observation)
         if array.dtype == np.float32 and array.shape == space.shape:  # as a rule; it is faster
@@ -76,8 +76,8 @@ def read(space: Space, observation: Any) -> Any:
     return index.astype(np.int32)
 
 
-def _digest(vector: Array, images: tuple[Array, ...]) -> Array:
-    # By which the frames of one observation are known; a batch needs none.
+def digest(vector: Array, images: tuple[Array, ...]) -> Array:
+    """By which the frames of one observation are known; a batch needs none."""
     if vector.ndim > 1:
         return np.zeros((*vector.shape[:-1], 2), np.int32)
     content = hashlib.blake2b(digest_size=8)
@@ -98,6 +98,20 @@ def action_of(space: Space, index: Any) -> Any:
         return index + space.first_action
     counts, firsts = zip(*space.factors, strict=True)
     return np.stack(np.unravel_index(index, counts), -1) + np.array(firsts)
+
+
+def index_of(space: Space, actions: Any) -> Array:
+    """The indices [N] of actions [N, ...] as the environment numbers them."""
+    numbers = np.asarray(actions)
+    if not space.factors:
+        return (numbers.reshape(-1) - space.first_action).astype(np.int32)
+    counts, firsts = zip(*space.factors, strict=True)
+    axes = numbers.reshape(len(numbers), -1) - np.array(firsts)
+    require(
+        ((axes >= 0) & (axes < counts)).all(),
+        f"an action is {actions!r}; the environment has no such action",
+    )
+    return np.ravel_multi_index(tuple(axes.T), counts).astype(np.int32)
 
 
 def allowed_in(space: Space, info: dict[str, Any]) -> Array | None:

@@ -29,7 +29,9 @@ YLABELS = {
     "J_norm_jekyll": "normalized return of Jekyll",
     "J_norm_end": "normalized return at the end",
     "J_norm_jekyll_end": "normalized return of Jekyll at the end",
-    "time": "{unit} to a normalized return of {target:g}",
+    "return": "undiscounted return of the greedy policy",
+    "return_end": "undiscounted return of the greedy policy at the end",
+    "time": "{unit} to a {measure} of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
 }
@@ -111,7 +113,9 @@ class Panel:
     @property
     def ylabel(self) -> str:
         return YLABELS[self.quantity].format(
-            unit=self.unit, target=self.experiment.settings.get("target")
+            unit=self.unit,
+            measure=self.method.measure,
+            target=self.experiment.settings.get("target"),
         )
 
 
@@ -210,7 +214,7 @@ def _points(
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
     unknown = np.isnan(values)
-    values[unknown] = panel.cap if panel.kind == "time" else 0.0
+    values[unknown] = panel.cap if panel.kind == "time" else _lowest(panel, values)
     return x, values, unknown.mean(axis=0)
 
 
@@ -221,7 +225,9 @@ def _curve(
     # last value.
     if at is None:
         raise InputError(f"panel {panel.name}: all runs failed ({rows[0]['failure']})")
-    curves = [np.zeros(len(at)) if row["at"] is None else row[panel.quantity] for row in rows]
+    made = [row[panel.quantity] for row in rows if row["at"] is not None]
+    lowest = np.full(len(at), _lowest(panel, np.concatenate([np.zeros(0), *made])))
+    curves = [lowest if row["at"] is None else row[panel.quantity] for row in rows]
     require(
         all(row["at"] in (at, None) for row in rows)
         and {len(curve) for curve in curves} == {len(at)},
@@ -235,6 +241,14 @@ def _curve(
         np.take_along_axis(values, known, axis=1),
         np.zeros(len(at)),
     )
+
+
+def _lowest(panel: Panel, values: Floats) -> float:
+    # What a run that failed counts as: 0, or the lowest of the others where that may be more.
+    is_known = np.isfinite(values)
+    if not panel.quantity.startswith("return") or not is_known.any():
+        return 0.0
+    return float(values[is_known].min())
 
 
 def judge(curves: Curves) -> list[dict[str, str]]:
