@@ -16,6 +16,7 @@
 import dataclasses
 import pkgutil
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -58,32 +59,45 @@ class EpisodeRow(NamedTuple):
     hyde: int
     step: int
 
+    @classmethod
+    def of(cls, numbers: Any) -> Self:
+        """From four numbers."""
+        total, length, hyde, step = numbers
+        return cls(float(total), int(length), int(hyde), int(step))
+
 
 @dataclasses.dataclass
 class Episodes:
     """The episodes that ended, in order: undiscounted returns, lengths, whether Hyde led, and when
-    they ended.
+    they ended. Each takes 32 bytes.
     """
 
-    rows: list[EpisodeRow] = dataclasses.field(default_factory=list, repr=False)
+    numbers: array[float] = dataclasses.field(default_factory=lambda: array("d"), repr=False)
 
     @classmethod
     def of(cls, table: Any) -> Self:
         """From an array [n, 4], as `table` has it."""
-        return cls([EpisodeRow(float(r), int(n), int(h), int(t)) for r, n, h, t in table])
+        return cls(array("d", np.asarray(table, np.float64).ravel()))
 
     def add(self, total: float, length: int, hyde: int, step: int | None = None) -> None:
         """Note an episode that has ended; by default the steps are those of all episodes."""
-        end = (self.rows[-1].step if self.rows else 0) + length if step is None else step
-        self.rows.append(EpisodeRow(total, length, hyde, end))
+        before = int(self.numbers[-1]) if self.numbers else 0
+        end = before + length if step is None else step
+        self.numbers.extend((total, length, hyde, end))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.numbers) // len(EpisodeRow._fields)
+
+    def last(self, count: int) -> list[EpisodeRow]:
+        """So many of the last ones, or as many as there are."""
+        width = len(EpisodeRow._fields)
+        numbers = self.numbers[-width * count :]
+        return [EpisodeRow.of(numbers[i : i + width]) for i in range(0, len(numbers), width)]
 
     @property
     def table(self) -> NDArray[np.float64]:
         """Returns, lengths, leaders and ends [n, 4]."""
-        return np.array(self.rows, dtype=np.float64).reshape(-1, 4)
+        return np.array(self.numbers, dtype=np.float64).reshape(-1, len(EpisodeRow._fields))
 
     @property
     def returns(self) -> NDArray[np.float64]:
@@ -109,7 +123,7 @@ class Episodes:
         """Of the last 100 episodes: the mean return of those that each personality led, and the
         share of the steps that Hyde led; a number that there is not is left out.
         """
-        rows = self.rows[-LAST:]
+        rows = self.last(LAST)
         values: dict[str, float] = {}
         for hyde, name in enumerate(("return_jekyll", "return_hyde")):
             totals = [row.total for row in rows if row.hyde == hyde]

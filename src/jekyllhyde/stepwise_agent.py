@@ -197,7 +197,7 @@ class StepwiseAgent(Agent):
         return Outcome(value, following, start, bool(terminated), ended)
 
     def _episode_record(self) -> Record:
-        last = self.episodes.rows[-1]
+        (last,) = self.episodes.last(1)
         values = {"return": last.total, "length": last.length, "hyde": last.hyde}
         return Record("episode", self.steps, {**values, "episodes": len(self.episodes)})
 

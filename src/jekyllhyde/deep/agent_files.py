@@ -6,6 +6,7 @@ code, and what is loaded is checked for consistency before anything is made of i
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +18,7 @@ from safetensors.numpy import load_file, save_file
 from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.deep import learning, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS, RECORDS, configure, spell
+from jekyllhyde.deep.lane_files import lane_arrays, restored_lanes
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.files import read_json, write_folder, write_json
@@ -44,6 +46,7 @@ def save(path: str | Path, agent: "DeepAgent") -> None:
         **agent.arrays(),
         "actions": np.array([] if episode is None else episode.actions, np.int32),
         **{f"{NEWEST}{path}": np.array(part) for path, part in _named(agent._observation).items()},
+        **lane_arrays(agent._lanes),
     }
     about = {
         "format": FORMAT,
@@ -87,6 +90,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         newest = {name: arrays.pop(name) for name in list(arrays) if name.startswith(NEWEST)}
         settings = _restored_settings(kind.name, about["settings"], own)
         space = _restored_space(about["space"])
+        lanes = restored_lanes(arrays, space, spaces.example(space), partial(_is_in, space))
         _check_shapes(kind.name, settings, space, arrays)
         agent = kind(seed=about["seed"], config=settings)  # type: ignore[call-arg]
         agent._start(space)
@@ -97,7 +101,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         agent.evaluations = evaluation_rows(about["evaluations"])
         if about["episode"] is not None:
             agent._episode = Episode(**about["episode"], actions=beside["actions"].tolist())
-        agent._observation = _restored_observation(agent, newest)
+        agent._observation, agent._lanes = _restored_observation(agent, newest), lanes
         _check_consistency(agent)
     if env is not None:
         agent.env = make_environment(env)

@@ -34,7 +34,8 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
 
     def turn(arrays: Arrays, config: Arrays, step: Arrays) -> tuple[Arrays, jax.Array]:
         state, numbers = packing.unpack(arrays), settings.unpack(config)
-        *facts, ended, start = steps.unpack(step)
+        *facts, ended, start, hyde = steps.unpack(step)
+        state = replace(state, hyde_acts=hyde != 0)  # of several lanes, each has its own leader
         after = plain.update(state, numbers, spaces.transition_of(*facts), ended != 0)
         return choose(after, numbers, start)
 

@@ -23,14 +23,14 @@ from jekyllhyde.deep import (
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
 from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
-from jekyllhyde.deep.vector_steps import Lane, VectorSteps
+from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
 from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
 from jekyllhyde.policy_export import Exported
-from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
+from jekyllhyde.stepwise_agent import PATIENCE, Outcome, StepwiseAgent
 
 
 class DeepAgent(StepwiseAgent):
@@ -56,6 +56,7 @@ class DeepAgent(StepwiseAgent):
         self._arrays: Arrays | None = None
         self.imported = 0  # transitions of others in the replay
         self._vector: VectorSteps | None = None
+        self._lanes: Lanes | None = None  # of a vector environment, where they stand
         if self.env is not None:
             self._start(spaces.space_of(self.env))
 
@@ -69,7 +70,8 @@ class DeepAgent(StepwiseAgent):
         self._config = settings.pack(config)
         start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=space)
         view, number = self._observation, np.float32(0)
-        self._step = Packing.of((view, np.int32(0), number, view, number, np.int32(0), view))
+        index = np.int32(0)
+        self._step = Packing.of((view, index, number, view, number, index, view, index))
         self._compiled = compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
         return self
@@ -105,7 +107,7 @@ class DeepAgent(StepwiseAgent):
             ) from None
 
     def _stands_at(self, seen: spaces.View) -> bool:
-        return all(map(np.array_equal, *map(jax.tree.leaves, (seen, self._observation))))
+        return _are_same(seen, self._observation)
 
     def _begin(self, number: int, seen: spaces.View) -> None:
         self._arrays, chosen = self._compiled.begin(self._arrays, self._config, seen)
@@ -122,11 +124,16 @@ class DeepAgent(StepwiseAgent):
         self._interrupts = interrupts
         if self.is_inside:
             return
-        self._vector = vector = self._vector or VectorSteps(self.env)
         number = 0 if self._episode is None else self._episode.number
-        starts = [self._look(*view) for view in vector.restart(self.seed, number)]
-        for i, start in enumerate(starts):
-            self._begin_lane(i, vector.new_episode(), start)
+        self._vector = vector = self._vector or VectorSteps(self.env, number, self._lanes)
+        self._lanes = vector.lanes
+        has_come_back = self._failures < PATIENCE and vector.come_back(
+            self.seed, self._as_action, self._look, _are_same
+        )
+        if not has_come_back:
+            starts = [self._look(*view) for view in vector.restart(self.seed)]
+            for i, start in enumerate(starts):
+                self._begin_lane(i, vector.new_episode(i), start)
         self.is_inside = True
 
     def _begin_lane(self, i: int, episode: Episode, start: spaces.View) -> None:
@@ -135,14 +142,14 @@ class DeepAgent(StepwiseAgent):
         self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
         self._begin(episode.number, start)
         begun: Any = self._episode
-        vector.lanes[i] = Lane(start, begun)
+        vector.lanes.places[i] = Lane(start, begun)
         self._interrupts.is_closed = False
 
     def _try_lane(self, vector: VectorSteps) -> Outcome:
         i, step = vector.next(self.seed, self._as_action)
         start = None if step.start is None else self._look(*step.start)
         if step.reached is None:
-            self._begin_lane(i, vector.lanes[i].episode, start)  # type: ignore[arg-type]
+            self._begin_lane(i, vector.lanes.places[i].episode, start)  # type: ignore[arg-type]
             return self._try_lane(vector)
         following, ended = self._look(*step.reached), step.terminated or step.truncated
         reward = check_reward(self.env, step.reward, self._steps + 1)
@@ -155,9 +162,7 @@ class DeepAgent(StepwiseAgent):
         reward, following, start, terminated, ended, lane = outcome
         if lane is not None:
             vector: Any = self._vector
-            self._observation, self._episode = vector.lanes[lane]
-            hyde = np.bool_(vector.lanes[lane].episode.hyde)
-            self._arrays = self._compiled.lead(self._arrays, hyde)
+            self._observation, self._episode = vector.lanes.places[lane]
         episode: Any = self._episode
         step = (
             self._observation,
@@ -167,6 +172,7 @@ class DeepAgent(StepwiseAgent):
             np.float32(not terminated),
             np.int32(ended),
             start,
+            np.int32(episode.hyde),
         )
         self._arrays, chosen = self._compiled.turn(
             self._arrays, self._config, self._step.pack_on_host(step)
@@ -231,3 +237,7 @@ class DeepAgent(StepwiseAgent):
     def _measure(self) -> dict[str, float]:
         values = self._compiled.measure(self._arrays, self._config)
         return {name: float(value) for name, value in values.items()}
+
+
+def _are_same(one: spaces.View, other: spaces.View) -> bool:
+    return all(map(np.array_equal, *map(jax.tree.leaves, (one, other))))

@@ -24,8 +24,9 @@ def environment(problem: Mapping[str, Any], envs: int = 1) -> Any:
         )
     if envs == 1:
         return make_environment(str(problem["name"]), keywords)
+    seeded = {"autoreset_mode": gymnasium.vector.AutoresetMode.DISABLED}
     return make_environment(
-        lambda: gymnasium.make_vec(problem["name"], envs, "sync", None, None, **keywords)
+        lambda: gymnasium.make_vec(problem["name"], envs, "sync", seeded, None, **keywords)
     )
 
 
