@@ -11,6 +11,7 @@ budgets are larger for PPO and for MountainCar).
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -97,6 +98,7 @@ class Curve:
         self.task, self.means, self.is_best = task, [], False
 
     def add(self, policy: Policy) -> None:
+        """Evaluate a policy."""
         mean = float(returns(self.task, policy, EPISODES, WHILE).mean())
         self.is_best = mean >= max(self.means, default=-np.inf)
         self.means.append(mean)
@@ -176,6 +178,15 @@ METHODS = {
 }
 
 
+def settings(method: str) -> str:
+    """A digest of our agent's defaults: runs with others are not shown."""
+    if method.startswith("SB3"):
+        return ""
+    from jekyllhyde.agent import find_agent
+
+    return hashlib.sha256(repr(find_agent(method).cls().settings).encode()).hexdigest()[:8]
+
+
 def stored(path: Path) -> list[dict[str, Any]]:
     lines = path.read_text().splitlines() if path.exists() else []
     return [json.loads(line) for line in lines]
@@ -189,6 +200,7 @@ def make(task: str, method: str, seed: int) -> dict[str, Any]:
             for name, policy in METHODS[method](task, seed, curve, Path(folder))
         }
     about = {"task": task, "method": method, "seed": seed, "steps": TASKS[task].steps}
+    about["settings"] = settings(method)
     took = {"seconds": round(perf_counter() - start, 1)}
     return {**about, **played, "evaluations": curve.means, **took}
 
@@ -197,7 +209,8 @@ def show(path: Path) -> None:
     rows, data = [], stored(path)
     for task, (steps, solved, *_) in TASKS.items():
         for method in METHODS:
-            runs = [row for row in data if (row["task"], row["method"]) == (task, method)]
+            key = (task, method, settings(method))
+            runs = [row for row in data if (row["task"], row["method"], row["settings"]) == key]
             if runs:
                 cells = [f"{task}, {steps:,} steps", method, len(runs)]
                 for name in ("last", "best"):
@@ -233,10 +246,11 @@ def main() -> None:
     for seed in range(given.first, given.first + given.seeds):
         for task in given.tasks:
             for method in given.methods:
-                key = (task, method, seed)
-                known = {(row["task"], row["method"], row["seed"]) for row in stored(given.store)}
+                key = (task, method, seed, settings(method))
+                names = ("task", "method", "seed", "settings")
+                known = {tuple(row[name] for name in names) for row in stored(given.store)}
                 if key not in known:
-                    row = make(*key)
+                    row = make(*key[:3])
                     with given.store.open("a") as file:
                         print(json.dumps(row), file=file)
                     print(*key, row["last"], row["best"], row["seconds"], flush=True)

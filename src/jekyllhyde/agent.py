@@ -72,7 +72,7 @@ class Episodes:
     they ended. Each takes 32 bytes.
     """
 
-    numbers: array[float] = dataclasses.field(default_factory=lambda: array("d"), repr=False)
+    numbers: "array[float]" = dataclasses.field(default_factory=lambda: array("d"), repr=False)
 
     @classmethod
     def of(cls, table: Any) -> Self:

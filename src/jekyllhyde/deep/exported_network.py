@@ -1,7 +1,9 @@
 """The greedy policy of an agent with networks as plain arrays, for `policy_export`."""
 
+from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from jekyllhyde.deep.encoders import WIDEST, Normalizer
@@ -18,7 +20,7 @@ def exported(space: Space, networks: Any) -> Exported:
     return Exported(
         arrays={
             **_of_encoder(space, networks.features, learner.network),
-            **_of_network(learner.network),
+            **_of_network(_behind_table(space, networks.features, learner.network)),
             **_of_actions(space),
         },
         observation=_observation(space),
@@ -31,11 +33,25 @@ def exported(space: Space, networks: Any) -> Exported:
 def _of_encoder(space: Space, features: Any, network: Network) -> dict[str, Any]:
     if space.n_states is not None:
         table = features if network.embedding is None else network.embedding
+        if table is None:  # one-hot vectors, of whose product with weights a row is left
+            table = network.weights[0] + network.biases[0]
         return {"table": np.asarray(table), "first_state": np.int64(space.first_state)}
     if not isinstance(features, Normalizer):
         return {}
     scale = np.sqrt(np.asarray(features.variance) + np.float32(1e-8))
     return {"mean": np.asarray(features.mean), "scale": scale, "limit": np.float32(WIDEST)}
+
+
+def _behind_table(space: Space, features: Any, network: Network) -> Network:
+    # The layers that are left where the table has the first one's outcome, after one that changes
+    # nothing: the forward pass has ReLU between layers alone.
+    if space.n_states is None or features is not None or network.embedding is not None:
+        return network
+    weights, biases = network.weights[1:], network.biases[1:]
+    if weights:
+        width = len(weights[0])
+        weights, biases = (jnp.eye(width), *weights), (jnp.zeros(width), *biases)
+    return replace(network, weights=weights, biases=biases)
 
 
 def _of_network(network: Network) -> dict[str, Any]:
