@@ -67,12 +67,12 @@ def play_again(
 def take_step(env: Any, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
     """What the environment answers to an action, if it is what a step returns."""
     answer = env.step(action)
-    require(
-        isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict),
+    if isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict):
+        return answer
+    raise InputError(  # written out only where it is needed: this is called in each step
         f"{name_of(env)} returned {answer!r} from step; it returns (observation, reward, "
-        "terminated, truncated, info)",
+        "terminated, truncated, info)"
     )
-    return answer
 
 
 def check_reward(env: Any, reward: Any, step: int) -> float:
