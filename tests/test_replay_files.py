@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,9 @@ def test_a_dataset_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         *_, truncated, _ = collector.step(action)
         if truncated:
             collector.reset()
-    collector.create_dataset("parts-v0", algorithm_name="random")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Minari, which would know the authors
+        collector.create_dataset("parts-v0", algorithm_name="random")
     agent = deep.DoubleDQN(Sampled(SPACES["tuple"], ACTIONS["product"]), **SMALL)
     assert agent.import_replay("minari:parts-v0") == 10
     kept = transitions(agent.state.everyone)

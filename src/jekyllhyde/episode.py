@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError, require
+from jekyllhyde.errors import InputError
 
 
 @dataclass
@@ -45,11 +45,11 @@ def reset(env: Any, seed: int, number: int, environment: int = 0) -> tuple[Any, 
         raise InputError(
             f"{name_of(env)} takes no seed in reset(seed=...); results could not be repeated"
         ) from error
-    require(
-        isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict),
-        f"{name_of(env)} returned {answer!r} from reset; it returns (observation, info)",
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict):
+        return answer
+    raise InputError(
+        f"{name_of(env)} returned {answer!r} from reset; it returns (observation, info)"
     )
-    return answer
 
 
 def play_again(

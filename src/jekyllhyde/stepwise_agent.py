@@ -91,13 +91,14 @@ class StepwiseAgent(Agent):
         every = {"evaluation": eval_every, "log": check_count(log_every, "log_every", 1)}
         if callback is None:
             del every["log"]
+        periods = [(name, n) for name, n in every.items() if n]
         show = show_progress(steps, self.name) if progress_bar else nullcontext(lambda count: None)
         with evaluating as environment, show as advance, Interrupts() as interrupts:
             clock = [time.perf_counter(), self.steps]
             for i, ended in enumerate(self._taken(steps, interrupts)):
                 if (i + 1) % REPORTED == 0 or i + 1 == steps:
                     advance(i % REPORTED + 1)
-                due = {name for name, n in every.items() if n and self.steps % n == 0}
+                due = [name for name, n in periods if self.steps % n == 0]
                 if ended or due:
                     records = [
                         *([self._episode_record()] if ended else []),

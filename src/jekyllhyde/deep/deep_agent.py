@@ -20,7 +20,7 @@ from jekyllhyde.deep import (
     spaces,
     training_loop,
 )
-from jekyllhyde.deep.compiled_steps import compiled, initial_of
+from jekyllhyde.deep.compiled_steps import compiled, initial_of, stay_in_thread
 from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
@@ -62,16 +62,15 @@ class DeepAgent(StepwiseAgent):
 
     def _start(self, space: networks.Space) -> Self:
         training_loop.keep_compiled()
-        self.space, self._steps = space, 0
+        stay_in_thread()
+        self.space, self._steps, self._looking = space, 0, spaces.looking(space)
         self._observation = spaces.example(space)
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
         self._config = settings.pack(config)
         start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=space)
-        view, number = self._observation, np.float32(0)
-        index = np.int32(0)
-        self._step = Packing.of((view, index, number, view, number, index, view, index))
+        self._step = Packing.of(spaces.example_step(space))
         self._compiled = compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
         return self
@@ -98,7 +97,7 @@ class DeepAgent(StepwiseAgent):
 
     def _look(self, observation: Any, info: dict[str, Any]) -> spaces.View:
         try:
-            return spaces.look(self.space, observation, info)
+            return self._looking(observation, info)
         except InputError as error:
             shown = " ".join(repr(observation)[:80].split())
             raise InputError(
@@ -164,15 +163,12 @@ class DeepAgent(StepwiseAgent):
             vector: Any = self._vector
             self._observation, self._episode = vector.lanes.places[lane]
         episode: Any = self._episode
-        step = (
+        step = spaces.Step(
             self._observation,
-            np.int32(episode.next_action),
-            np.float32(reward),
             following,
-            np.float32(not terminated),
-            np.int32(ended),
             start,
-            np.int32(episode.hyde),
+            np.array((reward, not terminated), np.float32),
+            np.array((episode.next_action, ended, episode.hyde), np.int32),
         )
         self._arrays, chosen = self._compiled.turn(
             self._arrays, self._config, self._step.pack_on_host(step)

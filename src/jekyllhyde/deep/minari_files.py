@@ -4,6 +4,7 @@ A dataset has episodes: a transition whose observation is what the one before it
 its episode, any other begins one. It is in the environment's own spaces.
 """
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,14 +50,16 @@ def write_minari(agent: Any, batch: Transition, name: str) -> None:
                 truncations=truncations.tolist(),
             )
         )
-    minari.create_dataset_from_buffers(
-        name,
-        episodes,
-        observation_space=_single(env, "observation"),
-        action_space=_single(env, "action"),
-        algorithm_name=agent.name,
-        jpeg_encoding=False,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of what a dataset might say of its authors
+        minari.create_dataset_from_buffers(
+            name,
+            episodes,
+            observation_space=_single(env, "observation"),
+            action_space=_single(env, "action"),
+            algorithm_name=agent.name,
+            jpeg_encoding=False,
+        )
 
 
 def _single(env: Any, which: str) -> Any:

@@ -107,7 +107,8 @@ def _columns(space: Space, name: str, batch: Transition) -> dict[str, Any]:
     columns: dict[str, Any] = {"replay": [name] * len(batch.reward)}
     for side, seen in (("observation", batch.observation), ("following", batch.following)):
         vector = seen.vector if isinstance(seen, Seen) else seen
-        columns[side] = _lists(vector) if space.n_states is None else vector
+        if space.n_states is not None or vector.shape[-1]:  # there may be images alone
+            columns[side] = _lists(vector) if space.n_states is None else vector
         if isinstance(seen, Seen):
             prefix = "image" if side == "observation" else side
             for i, images in enumerate(seen.images):
@@ -158,7 +159,8 @@ def _transitions(space: Space, table: Any) -> Transition:
     def seen(side: str, prefix: str) -> Any:
         if space.n_states is not None:
             return numbers(side, np.int32)
-        vector = numbers(side, np.float32, int(np.prod(space.shape)))
+        width = int(np.prod(space.shape))
+        vector = numbers(side, np.float32, width) if width else np.zeros((n, 0), np.float32)
         images = [
             np.array([np.frombuffer(data, np.uint8) for data in table[f"{prefix}_{i}"].to_pylist()])
             for i in range(len(space.images))

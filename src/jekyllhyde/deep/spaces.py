@@ -61,11 +61,6 @@ def read(space: Space, observation: Any) -> Any:
         vector, images = take_apart(space.parts, observation)
         return Seen(vector, images, digest(vector, images)) if images else vector
     if space.n_states is None:
-        array = np.asarray(observation)
-        if array.dtype == np.float32 and array.shape == space.shape:  # as a rule; it is faster
-            flat = array.flatten()
-            if np.isfinite(flat).all():
-                return flat
         return take_apart((Part((), "numbers", space.shape),), observation)[0]
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
@@ -154,14 +149,52 @@ def look(space: Space, observation: Any, info: dict[str, Any]) -> View:
     return View(read(space, observation), allowed_in(space, info))
 
 
+def looking(space: Space) -> Callable[[Any, dict[str, Any]], View]:
+    """`look` in this space; for most steps it needs no field of a record, which takes its time."""
+    shape, is_masked = space.shape, space.masked
+    is_vector = space.n_states is None and not space.parts
+
+    def look_here(observation: Any, info: dict[str, Any]) -> View:
+        if is_vector and not is_masked and "action_mask" not in info:
+            array = np.asarray(observation)
+            if array.dtype == np.float32 and array.shape == shape:
+                flat = array.flatten()
+                if np.isfinite(flat).all():
+                    return View(flat)
+        return look(space, observation, info)
+
+    return look_here
+
+
 def example(space: Space) -> View:
     """A view of zeros."""
     transition = jax.tree.map(np.asarray, space.transition())
     return View(transition.observation, transition.allowed)
 
 
-def transition_of(before: View, action: Any, reward: Any, after: View, discount: Any) -> Transition:
+class Step(NamedTuple):
+    """A step as it is given to a compiled call: what was seen before, after, and where the next one
+    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, and
+    whether Hyde leads.
+    """
+
+    before: View
+    after: View
+    start: View
+    numbers: Any
+    counts: Any
+
+
+def example_step(space: Space) -> Step:
+    """A step of zeros."""
+    view = example(space)
+    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(3, np.int32))
+
+
+def transition_of(step: Step) -> Transition:
     """One step, as agents learn from it."""
+    before, after = step.before, step.after
+    action, (reward, discount) = step.counts[0], step.numbers
     return Transition(
         before.observation,
         action,
