@@ -6,7 +6,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import jax
 import numpy as np
 import pyarrow as pa
@@ -130,22 +129,29 @@ def test_a_dataset_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     minari = pytest.importorskip("minari")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     env = Sampled(SPACES["tuple"], ACTIONS["product"])
-    collector = minari.DataCollector(env)
-    collector.reset(seed=0)
-    taken = []
-    for _ in range(10):
-        action = collector.action_space.sample()
-        taken.append(tuple(int(x) for x in action))
-        *_, truncated, _ = collector.step(action)
-        if truncated:
-            collector.reset()
+    env.action_space.seed(0)
+    seen, taken = [env.reset(seed=0)[0]], [env.action_space.sample() for _ in range(7)]
+    seen += [env.step(action)[0] for action in taken]
+    ends = [False] * 6
+    episode = minari.data_collector.EpisodeBuffer(
+        id=0,
+        observations=tuple(map(list, zip(*seen, strict=True))),
+        actions=taken,
+        rewards=[1.0] * 7,
+        terminations=[*ends, True],
+        truncations=[*ends, False],
+    )
+    spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Minari, which would know the authors
-        collector.create_dataset("parts-v0", algorithm_name="random")
+        minari.create_dataset_from_buffers("parts-v0", [episode], **spaces)
     agent = deep.DoubleDQN(Sampled(SPACES["tuple"], ACTIONS["product"]), **SMALL)
-    assert agent.import_replay("minari:parts-v0") == 10
+    assert agent.import_replay("minari:parts-v0") == 7
     kept = transitions(agent.state.everyone)
-    assert [tuple(agent._as_action(int(i)).tolist()) for i in kept.action] == taken
-    assert isinstance(env.observation_space, gym.Space)
+    assert [agent._as_action(int(i)).tolist() for i in kept.action] == np.array(taken).tolist()
+    assert kept.discount.tolist() == [1.0] * 6 + [0.0]
+    before = [agent._look(observation, {}).observation for observation in seen]
+    assert np.array_equal(kept.observation, before[:-1])
+    assert np.array_equal(kept.following, before[1:])
     with pytest.raises(InputError, match="several parts"):
         agent.export_replay("minari:again-v0")
