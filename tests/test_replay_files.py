@@ -115,6 +115,7 @@ def test_a_dataset_of_minari(task: str, tmp_path: Path, monkeypatch: pytest.Monk
     agent.export_replay("minari:mine/test-v0")
     dataset = minari.load_dataset("mine/test-v0")
     assert dataset.total_steps == 35
+    assert agent._episode is not None
     assert dataset.total_episodes == len(agent.episodes) + (agent._episode.actions != [])
     other = deep.DoubleDQN(task, seed=1, **SMALL)
     assert other.import_replay("minari:mine/test-v0") == 35

@@ -19,7 +19,8 @@ def stay_in_thread() -> None:
     waits for its outcome, and changes of threads would cost a tenth of it.
     """
     with suppress(AttributeError):  # not every version has a choice
-        jax.config.update("jax_cpu_enable_async_dispatch", False)
+        config: Any = jax.config
+        config.update("jax_cpu_enable_async_dispatch", False)
 
 
 @cache

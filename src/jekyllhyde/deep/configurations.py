@@ -107,6 +107,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
             adam_eps=config.adam_eps,
         ),
         "explorer": jekyll_hyde.Hyde(),
+        "n_steps": 1,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]
     return {name: spell(name, values[name]) for name in names if name in values}

@@ -25,7 +25,7 @@ from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
@@ -58,6 +58,11 @@ class DeepAgent(StepwiseAgent):
         self._vector: VectorSteps | None = None
         self._lanes: Lanes | None = None  # of a vector environment, where they stand
         if self.env is not None:
+            n_steps, lanes = getattr(self.settings, "n_steps", 1), getattr(self.env, "num_envs", 1)
+            require(
+                n_steps == 1 or lanes == 1,
+                f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
+            )
             self._start(spaces.space_of(self.env))
 
     def _start(self, space: networks.Space) -> Self:

@@ -51,6 +51,7 @@ from jekyllhyde.deep.networks import (
     noisy_greedy,
     static,
 )
+from jekyllhyde.errors import require
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -124,6 +125,7 @@ class Config(Settings):
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
+    n_steps: int = static(1)  # of the returns that the critics learn from
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
     # Hyde's target is cut where episodes end
@@ -174,6 +176,10 @@ class Networks(ActorCritic):
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
+    require(
+        not config.fifo or config.n_steps == 1,
+        f"n_steps is {config.n_steps}, which fifo=True does not take: it learns from single steps",
+    )
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config)
     example = space.transition()
@@ -218,8 +224,9 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
     hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
-    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws)  # 11
-    own = hyde.sample(hyde_draws)  # 12-14
+    ahead = config.n_steps, config.gamma
+    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws, *ahead)  # 11
+    own = hyde.sample(hyde_draws, *ahead)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
     return State(
@@ -252,6 +259,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
+    samples = samples.far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)

@@ -29,7 +29,7 @@ def write_minari(agent: Any, batch: Transition, name: str) -> None:
         "a dataset of Minari has observations as the environment shows them; the agent keeps those "
         "of several parts, and images, as networks take them: give a file.parquet",
     )
-    episodes = []
+    episodes: list[Any] = []
     for begin, end in _episodes(batch):
         part = jax.tree.map(lambda array: array[begin:end], batch)  # noqa: B023 (used at once)
         seen = np.concatenate([part.observation, part.following[-1:]])
@@ -98,12 +98,15 @@ def _of_episode(space: Space, episode: Any) -> Transition:
     views = [spaces.look(space, observation, {}) for observation in each]
     seen = jax.tree.map(lambda *parts: np.stack(parts), *views)
     before, after = jax.tree.map(lambda a: a[:-1], seen), jax.tree.map(lambda a: a[1:], seen)
+    action: Any = spaces.index_of(space, episode.actions)
+    reward: Any = np.asarray(episode.rewards, np.float32)
+    discount: Any = 1.0 - np.asarray(episode.terminations, np.float32)
     return Transition(
         before.observation,
-        spaces.index_of(space, episode.actions),
-        np.asarray(episode.rewards, np.float32),
+        action,
+        reward,
         after.observation,
-        1.0 - np.asarray(episode.terminations, np.float32),
+        discount,
         allowed=before.allowed,
         allowed_next=after.allowed,
     )

@@ -272,7 +272,7 @@ def _seconds_of_problems(blocks: Sequence[tuple[Cell, range]]) -> float:
     # Making the MDPs: once each, shared by the cells as long as they are remembered.
     total = 0.0
     lengths: dict[str, list[int]] = {}
-    first = {}
+    first: dict[str, Cell] = {}
     for cell, runs in blocks:
         key = canonical(cell.problem)
         first.setdefault(key, cell)
