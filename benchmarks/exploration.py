@@ -2,9 +2,9 @@
 
     python benchmarks/exploration.py [--runs 100] [--store DIR] [--ablation] [yardsticks]
 
-What is run is defined in jekyllhyde.lab.exploration. Runs are kept in the store, so what was made
-once is not made again; results/exploration.json and results/exploration.md are written anew after
-every yardstick, from the rows of all that the store has.
+What is run is defined in jekyllhyde.lab.exploration.experiments. Runs are kept in the store, so
+what was made once is not made again; results/exploration.json and results/exploration.md are
+written anew after every yardstick, from the rows of all that the store has.
 """
 
 import argparse
@@ -14,26 +14,37 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.lab import Store, engine, exploration
-from jekyllhyde.lab.exploration import ABLATED, ABLATIONS, AGENTS, RECOMMENDED, Times, median
+from jekyllhyde.lab import Store, engine
+from jekyllhyde.lab.exploration.arrival import Times, growth, median, times
+from jekyllhyde.lab.exploration.experiments import (
+    ABLATED,
+    ABLATIONS,
+    AGENTS,
+    MOST_STEPS,
+    RECOMMENDED,
+    RUNS,
+    experiment,
+)
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 RESULTS = Path(__file__).parent / "results"
 SEAS = (10, 20, 30, 50, 100)
 
 
-def row_of(times: Times) -> dict[str, Any]:
-    """An agent on a task in numbers: medians with intervals, and the time of 95 % of the runs."""
-    solved = times.solved
+def row_of(seen: Times, steps: float = MOST_STEPS) -> dict[str, Any]:
+    """An agent on a task in numbers: the share of runs that get there within so many steps, medians
+    with intervals, and the time of 95 % of the runs.
+    """
+    solved = seen.solved(steps)
     row: dict[str, Any] = {
-        "task": times.task,
-        "agent": times.agent,
-        "runs": len(times.steps_99),
-        "budget": times.budget,
+        "task": seen.task,
+        "agent": seen.agent,
+        "runs": len(seen.steps_99),
+        "budget": seen.budget,
         "solved": [solved.y, solved.lo, solved.hi],
     }
     for name in ("time_95", "steps_95", "time_99", "steps_99", "regret"):
-        samples = getattr(times, name)
+        samples = getattr(seen, name)
         middle = median(samples)
         late = float(np.quantile(samples, 0.95, method="inverted_cdf"))
         row[name] = [middle.y, middle.lo, middle.hi, late]
@@ -86,14 +97,14 @@ def growth_lines(all_times: list[Times]) -> list[str]:
     lines = []
     for series in AGENTS:
         of_size = {
-            n: times
+            n: seen
             for n in SEAS
-            for times in all_times
-            if (times.task, times.agent) == (f"deep_sea_{n}", series["label"])
-            and np.isfinite(np.median(times.time_99))
+            for seen in all_times
+            if (seen.task, seen.agent) == (f"deep_sea_{n}", series["label"])
+            and np.isfinite(np.median(seen.time_99))
         }
         if len(of_size) > 2:
-            exponent = exploration.growth(list(of_size), [t.time_99 for t in of_size.values()])
+            exponent = growth(list(of_size), [seen.time_99 for seen in of_size.values()])
             lines.append(
                 f"DeepSea, {series['label']}: trajectories grow like N to the power of "
                 f"{exponent.y:.2f} [{exponent.lo:.2f}, {exponent.hi:.2f}] "
@@ -105,10 +116,10 @@ def growth_lines(all_times: list[Times]) -> list[str]:
 def report(store: Store, runs: int) -> None:
     main, ablations = [], []
     for task in YARDSTICKS:
-        main += exploration.times(exploration.experiment(task, AGENTS, runs), store)
+        main += times(experiment(task, AGENTS, runs), store)
         if task in ABLATED:
-            ablations += exploration.times(exploration.experiment(task, ABLATIONS, runs), store)
-    rows = [[row_of(times) for times in part] for part in (main, ablations)]
+            ablations += times(experiment(task, ABLATIONS, runs), store)
+    rows = [[row_of(seen) for seen in part] for part in (main, ablations)]
     (RESULTS / "exploration.json").write_text(json.dumps(rows[0] + rows[1], indent=1) + "\n")
     parts = ["\n".join(table(rows[0])), *growth_lines(main)]
     if ablations:
@@ -119,7 +130,7 @@ def report(store: Store, runs: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*")
-    parser.add_argument("--runs", type=int, default=exploration.RUNS)
+    parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--store", type=Path, default=Path("jh-exploration"))
     parser.add_argument("--ablation", action="store_true", help="the parts of the default")
     parser.add_argument("--agents", nargs="*", help="labels, all by default")
@@ -131,7 +142,7 @@ def main() -> None:
         if given.agents is None or series["label"] in given.agents
     ]
     for task in given.tasks or (ABLATED if given.ablation else YARDSTICKS):
-        engine.run([exploration.experiment(task, agents, given.runs)], store)
+        engine.run([experiment(task, agents, given.runs)], store)
         report(store, given.runs)
         print(task, flush=True)
 

@@ -1,9 +1,10 @@
-"""What docs/reliability.md counts: sweeps that are killed here and on Ray, and stores of a million
-cells.
+"""What docs/reliability.md counts: sweeps that are killed here and on Ray, stores of a million
+cells, and the suite where it is hard.
 
     python benchmarks/reliability.py kills --count 100
     python benchmarks/reliability.py ray --workers 10 --raylets 3 --heads 3
     python benchmarks/reliability.py cells --count 1000000
+    python benchmarks/reliability.py suite --count 5 --logs FOLDER
 
 Each prints what was tried, survived and failed, and adds it to benchmarks/results/reliability.json.
 """
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -238,18 +240,56 @@ def _cell(template: Cell, number: int) -> Cell:
     return _Named("many", "a", values, template.method, template.problem, {}, number)
 
 
+def suite(count: int, logs: Path) -> dict[str, Any]:
+    """The whole suite so many times in a row beside two busy loops, as a background job (Ctrl-C is
+    ignored), without a home directory, under `python -O`, as an ordinary user.
+    """
+    if os.geteuid() == 0:
+        raise SystemExit("the superuser may do anything; start this as the user who owns this tree")
+    logs.mkdir(parents=True, exist_ok=True)
+    homes = ("HOME", "USER", "LOGNAME", "PYTHONPATH")
+    known = {key: text for key, text in os.environ.items() if key not in homes}
+    environment = {key: text for key, text in known.items() if not key.startswith("XDG_")}
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    ends: list[str] = []
+    try:
+        for number in range(1, count + 1):
+            path = logs / f"suite-{number}.log"
+            with path.open("w") as log:
+                done = subprocess.run(
+                    ["make", "test"],
+                    cwd=ROOT,
+                    env=environment | {"PYTHONOPTIMIZE": "1"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+                    check=False,
+                )
+            summaries = re.findall(r"=+ (.* in .*) =+\n", path.read_text())
+            ends.append(f"exit {done.returncode}: {['no summary', *summaries][-1]}")
+            print(f"{number}: {ends[-1]}", flush=True)
+    finally:
+        for process in busy:
+            process.kill()
+    survived = sum(end.startswith("exit 0:") for end in ends)
+    return {"tried": count, "survived": survived, "ends": ends}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("kills", "ray", "cells"))
+    parser.add_argument("what", choices=("kills", "ray", "cells", "suite"))
+    parser.add_argument("--logs", type=Path, default=ROOT / "out")
     parser.add_argument("--count", type=int, default=100)
     for name, default in (("workers", 10), ("raylets", 3), ("heads", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
-    result = (
-        on_ray(given.workers, given.raylets, given.heads)
-        if given.what == "ray"
-        else {"kills": kills, "cells": cells}[given.what](given.count)
-    )
+    result = {
+        "ray": lambda: on_ray(given.workers, given.raylets, given.heads),
+        "kills": lambda: kills(given.count),
+        "cells": lambda: cells(given.count),
+        "suite": lambda: suite(given.count, given.logs),
+    }[given.what]()
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(known | {given.what: result}, indent=1) + "\n")
     print(json.dumps(result))

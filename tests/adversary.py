@@ -2,26 +2,36 @@
 
 `python tests/adversary.py --cases 100000 --seed 1` is the long run; the tests take a few thousand
 cases of it. A reader may take a file or refuse it with an `InputError` of one line. Everything else
-is a failure: another exception, the end of the process, more than `SECONDS` for a case, more than
-`MEMORY` in all. Readers work in a child process, so that its end is seen.
+is a failure: another exception, the end of the process, more than `SECONDS` for a case (more where
+it may have to be compiled for), more than `MEMORY` in all. Readers work in a child process, so that
+its end is seen.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
+import io
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from jekyllhyde import TabularJekyllHyde, chain
+from jekyllhyde.agent import AGENTS
 from jekyllhyde.errors import InputError
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -35,22 +45,27 @@ WORDS += [b"{", b"}", b"[", b"\n", b"\x00", b"\xff\xff\xff\xff", b"true", b"../"
 
 @dataclass(frozen=True)
 class Reader:
-    """How to make the file that is mutated, in a folder; and how to read it."""
+    """How to make the files of which one is mutated, in a folder; and how to read it.
 
-    make: Callable[[Path], Path]
+    is_apart : in a process that is started anew, for what it imports does not survive a fork.
+    """
+
+    make: Callable[[Path], list[Path]]
     read: Callable[[Path], object]
+    is_apart: bool = False
+    seconds: int = SECONDS
 
 
-def _make_mdp(folder: Path) -> Path:
+def _make_mdp(folder: Path) -> list[Path]:
     chain(5).save(folder / "mdp.npz")
-    return folder / "mdp.npz"
+    return [folder / "mdp.npz"]
 
 
-def _make_agent(folder: Path) -> Path:
+def _make_agent(folder: Path) -> list[Path]:
     agent = TabularJekyllHyde("jekyllhyde/Chain-v0")
     agent.learn(60)
     agent.save(folder / "agent.npz")
-    return folder / "agent.npz"
+    return [folder / "agent.npz"]
 
 
 def _make_store(folder: Path) -> Store:
@@ -70,9 +85,73 @@ def _look(store: Path) -> None:
         opened.provenance(part)
 
 
-def _make_spec(folder: Path) -> Path:
+def _make_spec(folder: Path) -> list[Path]:
     (folder / "x.toml").write_text(SPEC)
-    return folder / "x.toml"
+    return [folder / "x.toml"]
+
+
+FLAGS = ("--agent", "ddqn", "--steps", "12", "--hidden", "4", "--batch", "4", "--capacity", "8")
+
+
+def make_training(folder: Path) -> list[Path]:
+    """The folder of a training with networks; its numbers are made up, for learning takes longer
+    than reading them.
+    """
+    from safetensors.numpy import load_file, save_file
+
+    from jekyllhyde.cli.training_folder import TrainingFolder
+    from jekyllhyde.deep import DoubleDQN
+
+    state, text = (folder / "agent" / name for name in ("state.safetensors", "agent.json"))
+    agent = DoubleDQN("FrozenLake-v1", hidden=(4,), batch=4, capacity=8)
+    agent.save(folder / "agent")
+    TrainingFolder(folder, 1, AGENTS["ddqn"]).write_config(("FrozenLake-v1", *FLAGS), {})
+    counts = {".t": 12, ".episodes": 1, ".everyone.size": 8, ".everyone.position": 4}
+    arrays = load_file(state) | {name: np.array(n, np.int32) for name, n in counts.items()}
+    arrays |= {"episodes": np.array([[0.0, 10, 0, 10]]), "actions": np.array([1, 2], np.int32)}
+    save_file(arrays, state)
+    about = json.loads(text.read_text()) | {
+        "steps": 12,
+        "evaluations": [{"step": 10, "mean": 0.1, "lo": 0.0, "hi": 0.5, "episodes": 3}],
+        "episode": {"number": 1, "next_action": 3, "hyde": 0, "total": 0.0},
+    }
+    text.write_text(json.dumps(about))
+    return [state, text, folder / "config.toml"]
+
+
+COMMANDS = (
+    ("eval", "{}", "--episodes", "1"),
+    ("watch", "{}", "--most", "2", "--fps", "1000"),
+    ("train", "--resume", "{}", *FLAGS[2:4], "--runs", "1", "--workers", "1", "--envs", "1"),
+)
+
+
+def use_training(folder: Path, command: tuple[str, ...]) -> None:
+    """Give a folder to a command; what it refuses with is raised."""
+    from jekyllhyde.cli import main
+
+    output, error = io.StringIO(), io.StringIO()
+    with redirect_stdout(output), redirect_stderr(error):
+        try:
+            status: object = main([word.format(folder) for word in command])
+        except SystemExit as stop:
+            status = f"SystemExit({stop.code})"
+    told = error.getvalue().removesuffix("\n")
+    if status == 2 and told.isprintable():
+        raise InputError(told)
+    if status != 0 or "Traceback" in told:
+        raise RuntimeError(f"it ended with {status}: {told}")
+
+
+def _read_training(path: Path) -> None:
+    from jekyllhyde.deep import DoubleDQN
+
+    is_config = path.name == "config.toml"
+    folder, number = path.parents[not is_config], zlib.crc32(path.read_bytes())
+    if is_config or number % 8 == 0:
+        use_training(folder, COMMANDS[number % len(COMMANDS)])
+    else:
+        DoubleDQN.load(folder / "agent")
 
 
 SPEC = """
@@ -106,15 +185,17 @@ READERS = {
     "tabular agent": Reader(_make_agent, TabularJekyllHyde.load),
     "experiment": Reader(_make_spec, Experiment.from_toml),
     "part": Reader(
-        lambda folder: next((_make_store(folder).folder / "parts").glob("*.parquet")),
+        lambda folder: list((_make_store(folder).folder / "parts").glob("*.parquet"))[:1],
         lambda path: _look(path.parent.parent),
     ),
     "index": Reader(
-        lambda folder: _make_store(folder).folder / "index.jsonl", lambda path: _look(path.parent)
+        lambda folder: [_make_store(folder).folder / "index.jsonl"], lambda path: _look(path.parent)
     ),
     "manifest": Reader(
-        lambda folder: _make_store(folder).folder / "manifest.json", lambda path: _look(path.parent)
+        lambda folder: [_make_store(folder).folder / "manifest.json"],
+        lambda path: _look(path.parent),
     ),
+    "training with networks": Reader(make_training, _read_training, is_apart=True, seconds=60),
 }
 
 
@@ -148,11 +229,13 @@ def mutate(data: bytes, chance: random.Random) -> bytes:
 def _cases(reader: Reader, seeds: range, say: Callable[[str], None]) -> None:
     # In the child: a line per case, "taken", "refused" or what went wrong.
     with tempfile.TemporaryDirectory() as name:
-        path = reader.make(Path(name))
-        whole = path.read_bytes()
+        whole = {path: path.read_bytes() for path in reader.make(Path(name))}
         for seed in seeds:
-            path.write_bytes(mutate(whole, random.Random(seed)))
-            signal.alarm(SECONDS)
+            for path, content in whole.items():
+                path.write_bytes(content)
+            path = list(whole)[seed % len(whole)]
+            path.write_bytes(mutate(whole[path], random.Random(seed)))
+            signal.alarm(reader.seconds)
             try:
                 reader.read(path)
                 say("taken")
@@ -170,7 +253,8 @@ def attack(name: str, cases: int, seed: int = 0) -> tuple[Counter[str], list[str
     failures: list[str] = []
     first, last = seed * 10**9, seed * 10**9 + cases
     while first < last:
-        for line in _lines_of_child(READERS[name], range(first, last)):
+        lines = _lines_of_program if READERS[name].is_apart else _lines_of_child
+        for line in lines(name, range(first, last)):
             first += 1
             if line in ("taken", "refused"):
                 tally[line] += 1
@@ -182,7 +266,22 @@ def attack(name: str, cases: int, seed: int = 0) -> tuple[Counter[str], list[str
     return tally, failures
 
 
-def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
+def _lines_of_program(name: str, seeds: range) -> Iterator[str]:
+    seeded = ["--first", str(seeds.start), "--cases", str(len(seeds))]
+    with subprocess.Popen(
+        [sys.executable, __file__, "--reader", name, *seeded],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as child:
+        for line in child.stdout or ():
+            yield line.rstrip("\n")
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status
+    yield from _end(status, usage.ru_maxrss * 1024)
+
+
+def _lines_of_child(name: str, seeds: range) -> Iterator[str]:
     ours, theirs = os.pipe()
     inherited = _resident()
     child = os.fork()
@@ -191,18 +290,22 @@ def _lines_of_child(reader: Reader, seeds: range) -> Iterator[str]:
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what native code says before it dies
         with open(theirs, "w", buffering=1) as file:
-            _cases(reader, seeds, lambda line: print(line, file=file))
+            _cases(READERS[name], seeds, lambda line: print(line, file=file))
         os._exit(0)
     os.close(theirs)
     with open(ours) as file:
         for line in file:
             yield line.rstrip("\n")
     _, status, usage = os.wait4(child, 0)
+    yield from _end(status, usage.ru_maxrss * 1024 - inherited)
+
+
+def _end(status: int, memory: int) -> Iterator[str]:
     if status:
         number = os.WTERMSIG(status)
         yield f"ended by {signal.Signals(number).name}" if number else f"ended with {status}"
-    elif usage.ru_maxrss * 1024 - inherited > MEMORY:
-        yield f"case ?: it took {(usage.ru_maxrss * 1024 - inherited) / 2**30:.1f} GiB"
+    elif memory > MEMORY:
+        yield f"case ?: it took {memory / 2**30:.1f} GiB"
 
 
 def _resident() -> int:
@@ -216,10 +319,16 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reader", choices=list(READERS), default=None)
+    parser.add_argument("--first", type=int, default=None, help="read here, from this case on")
     given = parser.parse_args()
+    if given.first is not None:
+        cases = range(given.first, given.first + given.cases)
+        _cases(READERS[given.reader], cases, lambda line: print(line, flush=True))
+        return
     for name in [given.reader] if given.reader else READERS:
         started = time.perf_counter()
-        tally, failures = attack(name, given.cases // len(READERS), given.seed)
+        cases = given.cases if given.reader else given.cases // len(READERS)
+        tally, failures = attack(name, cases, given.seed)
         seconds = time.perf_counter() - started
         print(f"{name}: {dict(tally)}, {len(failures)} failed ({seconds:.0f} s)", flush=True)
         for failure in failures[:20]:

@@ -17,6 +17,8 @@ World = Callable[[str, Floats], Floats]
 
 
 def axis_of(panel: Panel) -> Floats:
+    if panel.words:
+        return np.arange(len(panel.words), dtype=np.float64)
     if panel.kind == "time":
         return np.array(next(iter(panel.experiment.axes.values())), dtype=np.float64)
     return np.linspace(0.0, panel.cap, 501)

@@ -1,10 +1,16 @@
 """Shared fixtures and the hypothesis profile: deterministic, no deadlines, since the first call of
-a kernel compiles it.
+a kernel compiles it. Assertions count in the modules that tests share too, and under `python -O`.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+names = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"conftest"}
+pytest.register_assert_rewrite(*(name for name in names if not name.startswith("test_")))
 
 settings.register_profile(
     "project",

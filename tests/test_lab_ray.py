@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -41,6 +42,7 @@ def cluster() -> Iterator[Any]:
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "JEKYLLHYDE_TEST": MARK,
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),  # there may be no home to keep one in
         }
     )
     found: Any = importlib.import_module("ray.cluster_utils").Cluster()
@@ -74,6 +76,7 @@ def busy_workers() -> dict[int, int]:
     return found
 
 
+@pytest.mark.long
 def test_two_nodes_and_a_killed_worker(
     cluster: Any, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +218,18 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
     status = engine.run([planned()], store, engine="ray", workers=1)
     assert status.runs_done == len(held(store)) == 12
     assert not ray.is_initialized()
+
+
+def test_a_token_is_made_where_there_is_no_home_to_keep_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "nowhere"))
+    assert not ours._has_token()
+    (tmp_path / "nowhere" / ".ray").mkdir(parents=True)
+    (tmp_path / "nowhere" / ".ray" / "auth_token").touch()
+    assert ours._has_token()
 
 
 def test_without_ray_it_says_what_to_install(

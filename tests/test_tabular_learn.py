@@ -214,8 +214,7 @@ import sys, json
 import jekyllhyde as jh
 from jekyllhyde.tabular.agents import TabularJekyllHyde as J, TabularOnPolicy as P
 from jekyllhyde.tabular.learn import learn
-agents = {"jekyll-hyde": J(epsilon=0.5), "pg": P(), "entropy": P(lam=0.05)}
-agents["replay"] = P(replay=True, batch=2)
+agents = {"jekyll-hyde": J(epsilon=0.5), "pg": P(), "replay": P(replay=True, batch=2)}
 mdp = jh.garnet(12, 3, 2, seed=1)
 names = list(agents) if sys.argv[1] == "forwards" else list(agents)[::-1]
 runs = {n: learn(mdp, agents[n], trajectories=60).J[0].tolist() for n in names}

@@ -85,9 +85,9 @@ def test_stuck_before_the_optimum() -> None:
 
 
 def test_stopped_or_near() -> None:
-    """300 random MDPs with ties."""
+    """150 random MDPs with ties."""
     counts = {"stopped": 0, "mixed": 0, "optimal": 0, "short": 0, "near": 0, "open": 0}
-    for seed in range(300):
+    for seed in range(150):
         mdp = with_ties(seed)
         updates = int(np.random.default_rng(seed).integers(3, 300))
         run = plan(mdp, parametrization="direct", density="pg", eta=3.0, updates=updates)
@@ -109,14 +109,14 @@ def test_stopped_or_near() -> None:
             assert limit.J_optimal, seed
             where = met(mdp, best)
             assert growth.diverges.tolist() == np.where(where, 1, -1).tolist(), seed
-            if counts["near"] <= 12:
+            if counts["near"] <= 6:
                 pi, _ = go_on(run, 1e3, 150)
                 assert abs(mdp.p0 @ (v_star - naive(mdp, pi)[0])) < 1e-8, seed
                 spent = go_on(run, 1e3, 160)[1] - go_on(run, 1e3, 150)[1]
                 assert ((spent > 1e-6) == where).all(), seed
         else:
             counts["open"] += 1
-    assert all(count >= 10 for count in counts.values()), counts
+    assert all(count >= 5 for count in counts.values()), counts
 
 
 def test_a_tie_is_one_of_rounding_only() -> None:

@@ -21,7 +21,8 @@ import pytest
 import jekyllhyde as jh
 from jekyllhyde import deep
 from jekyllhyde.cli import main
-from jekyllhyde.cli.live_table import rows
+from jekyllhyde.cli.live_table import live_table, rows
+from jekyllhyde.progress_bar import progress_bar
 
 LAKE = ["train", "FrozenLake-v1", "--eval-every", "500", "--eval-episodes", "3"]
 SMALL = ["--hidden", "8", "--hidden-hyde", "8", "--batch", "8", "--capacity", "500"]
@@ -263,3 +264,68 @@ def test_copies_of_the_environment(capsys: pytest.CaptureFixture[str], tmp_path:
     status, _, error = run(capsys, "train", "FrozenLake-v1", "--envs", 3, "--steps", 9)
     assert status == 2
     assert error.count("\n") == 1
+
+
+BONUS = """
+from typing import NamedTuple
+
+class Inverse(NamedTuple):
+    def value(self, visits, log_count):
+        return 1.0 / (1.0 + visits)
+"""
+
+
+def test_code_of_a_stored_command_runs_only_if_trusted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A training with a choice of the user's own goes on, and is shown, with --trust."""
+    (tmp_path / "mine.py").write_text(BONUS)
+    out, own = tmp_path / "lake", ["--convention", "published", "--bonus"]
+    start = ["train", "FrozenLake-v1", *own, tmp_path / "mine.py:Inverse", "--steps", 50]
+    assert run(capsys, *start, "--out", out)[0] == 0
+    page = tmp_path / "page.html"
+    lines: list[list[Any]] = [
+        ["train", "--resume", out, "--steps", 60],
+        ["eval", out, "--episodes", 2],
+        ["watch", out, "--fps", 1000, "--most", 2],
+        ["compare", out, "--out", page],
+    ]
+    for line in lines:
+        status, _, error = run(capsys, *line)
+        assert status == 2
+        assert "mine.py:Inverse; if you trust that code, give --trust" in error
+        assert run(capsys, *line, "--trust")[0] == 0
+    config = tomllib.loads((out / "config.toml").read_text())
+    assert "--trust" not in config["run"]["arguments"]
+    place = out / "agent" / "agent.npz"
+    assert jh.TabularJekyllHyde.load(place, bonus=f"{tmp_path / 'mine.py'}:Inverse").steps == 60
+
+
+def test_the_way_to_go_on_says_that_code_is_trusted(tmp_path: Path) -> None:
+    from jekyllhyde.cli import parse
+
+    line = ["train", "FrozenLake-v1", "--steps", "5"]
+    trusting = [*line, "--critic", "mine.py:Timid"]
+    for words, end in ((line, f"--resume {tmp_path}"), (trusting, f"{tmp_path} --trust")):
+        assert parse(words).task.how_to_go_on(tmp_path).endswith(end)
+
+
+def test_what_is_printed_is_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal obeys nothing that a name contains."""
+    out = tmp_path / "a\x1b[2Jb"
+    status, text, _ = run(capsys, "train", "FrozenLake-v1", "--steps", 20, "--out", out)
+    assert status == 0
+    assert "\x1b" not in text
+    assert "a\\x1b[2Jb" in text
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with live_table("[/b]\x07 on Lake", None) as show:
+        show({"epsilon": 0.5}, 1)
+    with progress_bar(3, "[/b]\x07 bar") as advance:
+        advance(1)
+    shown = capsys.readouterr().err
+    assert "\x07" not in shown
+    assert "[/b]\\x07 on Lake" in shown
+    assert "[/b]\\x07 bar" in shown

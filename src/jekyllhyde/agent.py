@@ -14,6 +14,7 @@
 """
 
 import dataclasses
+import math
 import pkgutil
 from abc import ABC, abstractmethod
 from array import array
@@ -77,7 +78,14 @@ class Episodes:
     @classmethod
     def of(cls, table: Any) -> Self:
         """From an array [n, 4], as `table` has it."""
-        return cls(array("d", np.asarray(table, np.float64).ravel()))
+        rows = np.asarray(table, np.float64)
+        require(
+            rows.shape[1:] == (len(EpisodeRow._fields),)
+            and np.isfinite(rows).all()
+            and (rows[:, 1:] == np.floor(rows[:, 1:])).all(),
+            "its episodes are no rows of four numbers",
+        )
+        return cls(array("d", rows.ravel()))
 
     def add(self, total: float, length: int, hyde: int, step: int | None = None) -> None:
         """Note an episode that has ended; by default the steps are those of all episodes."""
@@ -136,14 +144,22 @@ class Episodes:
 
 
 def evaluation_rows(stored: Any) -> list[dict[str, float]]:
-    """The rows of evaluations that a file holds, if they are rows of numbers by name."""
+    """The rows of evaluations that a file holds, if they are what `learn` notes."""
     require(
-        isinstance(stored, list)
-        and all(isinstance(row, dict) for row in stored)
-        and all(isinstance(value, (int, float)) for row in stored for value in row.values()),
+        isinstance(stored, list) and all(map(_is_evaluation, stored)),
         "its evaluations are no rows of numbers",
     )
     return list(stored)
+
+
+def _is_evaluation(row: Any) -> bool:
+    counts, values = ("step", "episodes"), ("mean", "lo", "hi")
+    return (
+        isinstance(row, dict)
+        and row.keys() == {*counts, *values}
+        and all(type(row[name]) is int and 0 <= row[name] < 2**63 for name in counts)
+        and all(type(row[name]) in (int, float) and math.isfinite(row[name]) for name in values)
+    )
 
 
 class Agent(ABC):

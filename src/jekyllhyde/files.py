@@ -171,15 +171,14 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path, most: int = 1 << 26) -> Any:
     """The content of a JSON file of at most so many bytes; NaN and infinities are refused."""
-    with path.open("rb") as file:
-        text = file.read(most + 1)
-    if len(text) > most:
-        raise InputError(f"{path.name} has more than {most} bytes")
 
-    def refuse(word: str) -> Any:
-        raise InputError(f"{path.name} has the number {word}")
+    def finite(word: str) -> float:
+        number = float(word)
+        if not math.isfinite(number):
+            raise InputError(f"{path.name} has the number {word}")
+        return number
 
-    return json.loads(text, parse_constant=refuse)
+    return json.loads(read_file(path, most), parse_constant=finite, parse_float=finite)
 
 
 def write_toml(path: Path, tables: Mapping[str, Mapping[str, Any]]) -> None:
@@ -206,7 +205,7 @@ def write_npz(path: Path, arrays: Mapping[str, Any]) -> None:
 def read_npz(path: Path) -> dict[str, Any]:
     """Arrays by name, after checking that they take no more memory than the file has bytes."""
     headers = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-    with path.open("rb") as file:
+    with open_file(path) as file:
         with zipfile.ZipFile(file) as archive:
             for entry in archive.infolist():
                 with archive.open(entry) as member:

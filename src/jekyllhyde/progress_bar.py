@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from jekyllhyde.errors import plain
+
 
 @contextmanager
 def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], None]]:
@@ -22,6 +24,6 @@ def progress_bar(total: int | None, title: str) -> Iterator[Callable[[float], No
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task(title, total=total)
+    task = bar.add_task(plain(title), total=total)
     with bar:
         yield lambda count: bar.advance(task, count)

@@ -60,6 +60,16 @@ def code_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) and _CODE.search(value) else []
 
 
+def refuse_code(settings: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Refuse stored settings that name code of the user's own, unless she gives them again."""
+    for name, value in settings.items():
+        is_own = bool(code_in(value)) or (isinstance(value, str) and "@" in value)
+        if is_own and name not in own:
+            raise InputError(
+                f"its {name} is of your own, {value}; give it too, {name}='file.py:name'"
+            )
+
+
 def file_digest(path: Path) -> str:
     """A hash of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

@@ -18,6 +18,7 @@ from jekyllhyde.cli.watching import Compare, Eval, Export, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
+LONGEST = 900  # characters of a sentence
 COMMANDS: dict[str, Any] = {
     "plan": Plan,
     "train": Train,
@@ -41,9 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"jekyllhyde {__version__}")
         return 0
     try:
-        return parse(resumed(arguments)).run() or 0
+        return parse(resumed(arguments, parse)).run() or 0
     except InputError as error:
-        say(f"jh: {error}", error=True)
+        sentence = str(error)  # it may quote a file at length
+        say(f"jh: {sentence[:LONGEST]}{' ...' * (len(sentence) > LONGEST)}", error=True)
     except MemoryError as error:
         say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
     except BrokenPipeError:  # nobody reads on

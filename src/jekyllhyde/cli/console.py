@@ -68,7 +68,7 @@ def keywords_of(words: tuple[str, ...]) -> dict[str, Any]:
         name, is_given, text = word.partition("=")
         require(is_given and name.isidentifier(), f"env_kwargs is {word!r}; it must be name=value")
         keywords[name] = text
-        with suppress(ValueError, SyntaxError):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):  # nested too deeply
             keywords[name] = ast.literal_eval(text)
     return keywords
 
@@ -186,7 +186,8 @@ def _read(option: Option, value: Any) -> Any:
 
 def say(*lines: str, error: bool = False) -> None:
     """Print lines of text; what comes from files and may be more than text is shown, not obeyed."""
-    print(*map(plain, lines), sep="\n", file=sys.stderr if error else sys.stdout, flush=error)
+    if lines:
+        print(*map(plain, lines), sep="\n", file=sys.stderr if error else sys.stdout, flush=True)
 
 
 def show_table(title: str, rows: list[dict[str, Any]]) -> None:

@@ -62,14 +62,14 @@ def learn_step_by_step(
     if task.run is not None:  # in a worker
         return _empty(_train(task, folder, task.run, limits, make))
     agents = [_agent(task, folder, 0, make)]  # what is wrong is said before any work
-    print(task.sentence, end="", flush=True)
+    task.announce()
     if folder is not None:
         folder.clear()
         folder.write_config(task.arguments, settings_of(agents[0].settings))
     count = min(runs, workers or os.cpu_count() or 1)
     if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
         run_in_processes(task, folder, count)
-        agents = [folder.load(run, make.learning()) for run in range(runs)]
+        agents = [folder.load(run, make.learning(), **task.own) for run in range(runs)]
     else:
         agents = []
         for run in range(runs):
@@ -97,7 +97,7 @@ class Makers(NamedTuple):
 def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Makers) -> Any:
     # The agent of a run: where it stopped, or a new one.
     env = make.learning()
-    agent = None if folder is None or not task.resume else folder.load(run, env)
+    agent = folder.load(run, env, **task.own) if folder is not None and task.resume else None
     return agent or make_agent(task.record, env, run_seed(task.seed, run), task.settings)
 
 
@@ -177,8 +177,8 @@ class Watch:
                 raise Stopped("stopped; nothing is kept without --out FOLDER") from None
             self.save(agent)
             raise Stopped(
-                f"stopped after {agent.steps} steps of run {self.run} and saved; go on with: "
-                f"jh train --resume {self.folder.path}"
+                f"stopped after {agent.steps} steps of run {self.run} and saved; "
+                f"{self.task.how_to_go_on(self.folder.path)}"
             ) from None
         self.save(agent)
 

@@ -1,5 +1,5 @@
-"""`jh figure`: the paper's figures and the user's own, with their numbers and verdicts; and
-`jh report`: one interactive page on what a store has of them.
+"""`jh figure`: the paper's figures, those of exploration and the user's own, with their numbers and
+verdicts; and `jh report`: one interactive page on what a store has of them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from jekyllhyde.progress_bar import progress_bar
 
 @dataclass(frozen=True)
 class Figure:
-    """Make figures of the paper: picture, numbers with intervals, and a verdict on each claim."""
+    """Make figures of the paper, or of the exploration experiments: picture, numbers with
+    intervals, and a verdict on each claim.
+    """
 
-    # Panels such as 2a 6d, whole figures such as 5, all, or one's own: file.py:NAME, where NAME is
-    # a Panel or a tuple of them.
+    # Panels such as 2a 6d, whole figures such as 5, all of the paper's (all), exploration or one of
+    # its panels such as exploration-peers, or one's own: file.py:NAME, where NAME is a Panel or a
+    # tuple of them.
     panels: Annotated[
         tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(help_behavior_hint="(required)")
     ]
@@ -43,10 +46,11 @@ class Figure:
     json: bool = False
 
     def run(self) -> None:
+        from jekyllhyde.lab.exploration.panels import PANELS as EXPLORATION
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.figures.drawings import DRAWINGS
 
-        chosen = find_panels(self.panels, {**DRAWINGS, **PANELS})
+        chosen = find_panels(self.panels, {**DRAWINGS, **PANELS}, EXPLORATION)
         drawings = [name for name in chosen if name in DRAWINGS]
         panels = {name: panel for name, panel in chosen.items() if name not in drawings}
         made, absent = ready(panels, self.preset, self.runs)
@@ -108,6 +112,7 @@ class Report:
     json: bool = False
 
     def run(self) -> None:
+        from jekyllhyde.lab.exploration.panels import PANELS as EXPLORATION
         from jekyllhyde.lab.figures import PANELS
         from jekyllhyde.lab.html_page import write_page
         from jekyllhyde.lab.panel import has_runs
@@ -117,7 +122,7 @@ class Report:
         sweeps = [name for name in self.panels if name.endswith(".toml")]
         panels = {panel.name: panel for panel in map(self._sweep, sweeps)}
         if others := tuple(name for name in self.panels if name not in sweeps):
-            panels |= find_panels(others, PANELS)
+            panels |= find_panels(others, PANELS, EXPLORATION)
         able, absent = ready(panels, self.preset)
         made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
         absent["runs"] = [name for name in able if name not in made]
@@ -177,9 +182,12 @@ def sized(panel: jh.lab.Panel, preset: str, runs: int | None) -> jh.lab.Panel:
     return replace(panel, experiment=with_runs(experiment, runs))
 
 
-def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, Any]:
-    """What is meant by names, a figure's number, `all`, or file.py:NAME, by name."""
-    allowed = f"all, a figure's number, file.py:NAME, or one of {', '.join(known)}"
+def find_panels(
+    wanted: tuple[str, ...], paper: Mapping[str, Any], exploration: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What is meant by names, a figure's number, `all`, `exploration`, or file.py:NAME, by name."""
+    names = ", ".join([*paper, *exploration])
+    allowed = f"all, a figure's number, exploration, file.py:NAME, or one of {names}"
     require(wanted, f"no figure is given; it must be {allowed}")
     panels: dict[str, Any] = {}
     for name in wanted:
@@ -188,10 +196,11 @@ def find_panels(wanted: tuple[str, ...], known: Mapping[str, Any]) -> dict[str, 
             if references.is_reference(name)
             else {
                 key: panel
-                for key, panel in known.items()
+                for key, panel in paper.items()
                 if name in ("all", key)
                 or (name.isdigit() and name == key.rstrip("abcdefghijklmnopqrstuvwxyz-"))
             }
+            | {key: panel for key, panel in exploration.items() if name in ("exploration", key)}
         )
         require(meant, f"figure is {name!r}; it must be {allowed}")
         panels |= meant
@@ -208,7 +217,7 @@ def _own_panels(reference: str) -> dict[str, Any]:
     folder = Path(reference.rpartition(":")[0]).resolve().parent
     return {
         panel.name: replace(panel, experiment=replace(panel.experiment, folder=folder))
-        if panel.experiment.folder == Path()
+        if isinstance(panel.experiment, jh.Experiment) and panel.experiment.folder == Path()
         else panel
         for panel in (loaded if isinstance(loaded, (tuple, list)) else (loaded,))
     }

@@ -12,9 +12,9 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import tyro
 
@@ -25,6 +25,9 @@ from jekyllhyde.parallel import count_threads
 
 if TYPE_CHECKING:
     from jekyllhyde.lab.engine import Status
+    from jekyllhyde.lab.suite import Suite
+
+E = TypeVar("E", "jh.Experiment", "Suite", "jh.Experiment | Suite")
 
 
 def hint(default: str, metavar: str = "INT") -> object:
@@ -191,13 +194,13 @@ class StoreCommand:
         say(f"{store.merge(store.open(self.what))} parts taken over")
 
 
-def with_runs(experiment: jh.Experiment, runs: int | None) -> jh.Experiment:
+def with_runs(experiment: E, runs: int | None) -> E:
     """The experiment with so many runs per point; with its own where no number is given."""
-    return experiment if runs is None else replace(experiment, runs=check_count(runs, "runs", 1))
+    return experiment if runs is None else experiment.scaled(runs=check_count(runs, "runs", 1))
 
 
 def compute(
-    options: Lab, experiments: Sequence[jh.Experiment], title: str, quiet: bool = False
+    options: Lab, experiments: Sequence[jh.Experiment | Suite], title: str, quiet: bool = False
 ) -> jh.lab.Store | None:
     """Compute what the store lacks; None after a dry run."""
     from jekyllhyde.lab import engine

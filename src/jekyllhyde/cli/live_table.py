@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from jekyllhyde.errors import plain
+
 # what each row says; the page "What each logged number means" says more
 WORDS = {
     "return_jekyll": "return, Jekyll's last 100",
@@ -39,12 +41,12 @@ def live_table(
     if not (is_shown and sys.stderr.isatty()):
         yield lambda values, step: None
         return
-    from rich import box, console, live, table
+    from rich import box, console, live, table, text
 
     known: dict[str, float] = {}
 
     def drawn(step: int) -> Any:
-        grid = table.Table(title=title, box=box.SIMPLE, show_header=False)
+        grid = table.Table(title=text.Text(plain(title)), box=box.SIMPLE, show_header=False)
         grid.add_column()
         grid.add_column(justify="right")
         for row in rows(known, step, total):

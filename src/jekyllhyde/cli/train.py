@@ -4,8 +4,10 @@ The agent decides what is tabular and what has networks, whatever the problem is
 those of the problem, of the agent, and of the way in which it learns (`learning`).
 """
 
+import io
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -20,6 +22,7 @@ from jekyllhyde.cli.console import (
     first_argument,
     given,
     prepare_out,
+    say,
     show_json,
     show_table,
     value_of,
@@ -58,6 +61,8 @@ class Train(ProblemCommand):
     """Seed of the runs: run i draws from the stream (seed, i)."""
     resume: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: none)")] = None
     """A folder of --out, where learning goes on; its command is known: jh train --resume FOLDER."""
+    trust: bool = False
+    """Run the code that the command of that folder names: read it first."""
 
     task: ClassVar[Any]  # a Task, whose options and settings are still to come
     groups: ClassVar[tuple[Options, Options, Options]]  # of the way, the problem and the agent
@@ -85,7 +90,7 @@ class Train(ProblemCommand):
         agent = shell_name(record.name)
         own = {"agent": AGENT._replace(default=agent), **settings}
         made = with_flags(cls, {"work": work, problem: options, agent: own})
-        command = tuple(without(arguments, "out", "resume", "json"))
+        command = tuple(without(arguments, "out", "resume", "trust", "json"))
         task = Task(domain, record, way, sentence, options={}, settings={}, seed=0)
         made.task = task._replace(arguments=command)
         made.groups = (work, options, settings)
@@ -135,7 +140,7 @@ class Train(ProblemCommand):
             show_table(f"{agent} on {self.problem} ({runs})", outcome.measured)
             failures = (f"run {run} failed: {why}" for run, why in outcome.failures.items())
             lines = *failures, f"{outcome.work} in {seconds:.2f} s", outcome.note, *files
-            print(*filter(None, lines), sep="\n")
+            say(*filter(None, lines))
 
 
 def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[AgentRecord, str]:
@@ -147,17 +152,23 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
     if name is not None:
         return find_agent(name), ""
     name, reason = DEFAULTS[is_finite]
-    return find_agent(name), f"{name} on {problem}: {reason}\n"
+    return find_agent(name), f"{name} on {problem}: {reason}"
 
 
-def resumed(arguments: list[str]) -> list[str]:
+def resumed(arguments: list[str], parse: Callable[[list[str]], Any]) -> list[str]:
     """The arguments with those of the folder of --resume, where no problem is given: what is given
-    beside it comes last, and counts.
+    beside it comes last, and counts. A command of the folder that cannot be parsed is refused.
     """
     folder = value_of("resume", arguments)
     is_alone = arguments[:1] == ["train"] and arguments[1:2] and arguments[1].startswith("-")
     if folder is None or not is_alone:
         return arguments
-    from jekyllhyde.cli.training_folder import read_config
+    from jekyllhyde.cli.training_folder import read_command
 
-    return ["train", *read_config(Path(folder))["run"]["arguments"], *arguments[1:]]
+    command = ["train", *read_command(Path(folder), "--trust" in arguments)]
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            parse(command)
+    except SystemExit:
+        raise InputError(f"{folder!r} holds a command that jh does not take") from None
+    return [*command, *arguments[1:]]

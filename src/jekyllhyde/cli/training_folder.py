@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde import intervals, plotting
+from jekyllhyde import intervals, plotting, references
 from jekyllhyde.agent import LAST, AgentRecord, Episodes
-from jekyllhyde.errors import InputError, require
-from jekyllhyde.files import write_folder, write_parquet, write_toml
+from jekyllhyde.errors import InputError, check_count, require
+from jekyllhyde.files import read_file, write_folder, write_parquet, write_toml
 from jekyllhyde.policy_export import versions
 
-CONFIG = "config.toml"
+CONFIG, MOST = "config.toml", 1 << 20  # and its bytes
 
 
 class TrainingFolder(NamedTuple):
@@ -50,10 +50,14 @@ class TrainingFolder(NamedTuple):
             place.parent.mkdir(parents=True, exist_ok=True)
             agent.save(place)
 
-    def load(self, run: int, env: Any, name: str = "agent") -> Any:
-        """The agent of a run; None where there is none yet."""
+    def load(self, run: int, env: Any, name: str = "agent", **own: Any) -> Any:
+        """The agent of a run; None where there is none yet. Settings of the user's own are not in
+        it, and given.
+        """
         place = self.checkpoint(run, name)
-        return self.record.cls.load(place, env) if place.exists() else None
+        folder = place.parent if self.record.tabular else place
+        is_there = folder.exists() or folder.is_symlink()
+        return self.record.cls.load(place, env, **own) if is_there else None
 
     def clear(self) -> None:
         """Remove what a process that was killed has left half-written."""
@@ -119,19 +123,48 @@ def hardware() -> dict[str, Any]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """What `write_config` wrote."""
+    """What `write_config` wrote; nothing of it is run."""
     try:
-        config = tomllib.loads((folder / CONFIG).read_text())
-        arguments = config["run"]["arguments"]
-        require(
-            isinstance(arguments, list) and all(isinstance(word, str) for word in arguments),
-            f"{folder / CONFIG} has no arguments",
-        )
-        return config
-    except (OSError, ValueError, LookupError, TypeError) as error:
+        config = tomllib.loads(read_file(folder / CONFIG, MOST).decode())
+        run, *others = (config[title] for title in ("run", "settings", "versions", "hardware"))
+        words = [*run["arguments"], run["command"], run["agent"]]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise InputError(
             f"{str(folder)!r} is no folder that jh train --out wrote ({type(error).__name__})"
         ) from None
+    require(
+        all(isinstance(table, dict) for table in others)
+        and isinstance(run["arguments"], list)
+        and all(isinstance(word, str) for word in words)
+        and words[0][:1] != "-",
+        f"{str(folder / CONFIG)!r} holds no command of jh train",
+    )
+    run["runs"] = check_count(run.get("runs"), "runs", 1)
+    return config
+
+
+def read_command(folder: Path, trust: bool) -> list[str]:
+    """The arguments of the command of a folder, which is refused if it runs others' code, unless
+    that is trusted.
+    """
+    arguments: list[str] = read_config(folder)["run"]["arguments"]
+    code = ", ".join(code_in_command(arguments))
+    require(
+        arguments and all(word.isprintable() for word in arguments),
+        f"{str(folder / CONFIG)!r} holds no command of jh train",
+    )
+    require(
+        trust or not code,
+        f"{str(folder / CONFIG)!r} runs code of others, {code}; if you trust that code, "
+        "give --trust",
+    )
+    return arguments
+
+
+def code_in_command(arguments: Sequence[str]) -> list[str]:
+    """What the arguments of jh train name of others' code: files, and modules of environments."""
+    modules = [problem for problem in arguments[:1] if ":" in problem]
+    return modules + references.code_in(arguments[1:])
 
 
 def _columns(runs: Sequence[Episodes]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from jekyllhyde.errors import InputError
 def run_in_processes(task: Task, folder: TrainingFolder, workers: int) -> None:
     """All runs of a task, so many at a time. Ctrl-C reaches each of them, and each saves."""
     line = ["train", *task.arguments, "--resume" if task.resume else "--out", str(folder.path)]
-    resume = f"go on with: jh train --resume {folder.path}"
+    resume = task.how_to_go_on(folder.path)
     context = multiprocessing.get_context("spawn")  # JAX's threads do not survive a fork
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore) as pool:
         futures = [pool.submit(train_run, line, run) for run in range(folder.runs)]

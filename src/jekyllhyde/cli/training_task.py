@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import jekyllhyde as jh
-from jekyllhyde import intervals
+from jekyllhyde import intervals, references
 from jekyllhyde.agent import AgentRecord
+from jekyllhyde.cli.console import say
+from jekyllhyde.cli.training_folder import code_in_command
 from jekyllhyde.mdp.finite import FiniteMDP
 from jekyllhyde.progress_bar import progress_bar
 
@@ -23,8 +25,9 @@ class Task(NamedTuple):
     sentence that is said when all is checked; the folder that results go to, whether learning goes
     on there, the arguments that were given, and the one run to make, in a process of its own.
 
-    `mdp` is the model; of a random domain, the one with the given seed. `begin` says the sentence
-    and gives a bar for the work that follows.
+    `mdp` is the model; of a random domain, the one with the given seed. `announce` says the
+    sentence; `begin` does so, and gives a bar for the work that follows. `own` are the settings
+    that are the user's own code; `how_to_go_on` says by which command.
     """
 
     domain: jh.Domain
@@ -42,8 +45,19 @@ class Task(NamedTuple):
     def mdp(self, seed: int) -> FiniteMDP:
         return self.domain(**self.options, **({"seed": seed} if self.domain.random else {}))
 
+    @property
+    def own(self) -> dict[str, Any]:
+        return {name: text for name, text in self.settings.items() if references.code_in(text)}
+
+    def how_to_go_on(self, folder: Path) -> str:
+        trust = " --trust" if code_in_command(self.arguments) else ""
+        return f"go on with: jh train --resume {folder}{trust}"
+
+    def announce(self) -> None:
+        say(*filter(None, [self.sentence]))
+
     def begin(self, total: int) -> AbstractContextManager[Callable[[float], None]]:
-        print(self.sentence, end="")
+        self.announce()
         return progress_bar(total, self.domain.name)
 
 

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,39 +16,53 @@ import tyro
 from jekyllhyde import intervals
 from jekyllhyde.agent import find_agent
 from jekyllhyde.cli.console import keywords_of, say, show_json, show_table, values_of
-from jekyllhyde.cli.training_folder import TrainingFolder, read_config
+from jekyllhyde.cli.training_folder import TrainingFolder, read_command, read_config
 from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, check_choice, check_count, need, require
 from jekyllhyde.files import write_file
 from jekyllhyde.policy_returns import EVALUATION, evaluate_policy
+from jekyllhyde.references import is_reference
+from jekyllhyde.registry import python_name
 
 WHO = ("jekyll", "hyde")
+Trust = Annotated[
+    bool, tyro.conf.arg(help="Run the code that the folder's command names: read it first.")
+]
 Folder = Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
 
 
 class Training(NamedTuple):
-    """A training that was stored: its folder, and the environment's id and keywords."""
+    """A training that was stored: its folder, the environment's id and keywords, and the settings
+    of the user's own, which are not stored.
+    """
 
     folder: TrainingFolder
     env_id: str
     keywords: dict[str, Any]
 
+    own: dict[str, Any]
+
     @classmethod
-    def of(cls, path: Path) -> "Training":
-        config = read_config(path)["run"]
-        arguments, record = config["arguments"], find_agent(config["agent"])
-        folder = TrainingFolder(path, check_count(config["runs"], "runs", 1), record)
-        return cls(folder, arguments[0], keywords_of(values_of("env-kwargs", arguments)))
+    def of(cls, path: Path, trust: bool) -> "Training":
+        arguments, config = read_command(path, trust), read_config(path)["run"]
+        own = {
+            python_name(flag.removeprefix("--")): text
+            for flag, text in pairwise(arguments)
+            if is_reference(text)
+        }
+        record = find_agent(own.pop("agent", config["agent"]))
+        folder = TrainingFolder(path, config["runs"], record)
+        return cls(folder, arguments[0], keywords_of(values_of("env-kwargs", arguments)), own)
 
     def make(self, **more: Any) -> Any:
         from jekyllhyde.mdp.gym_import import make_environment
 
         return make_environment(self.env_id, {**self.keywords, **more})
 
-    def personality(self, run: int, who: str, best: bool, env: Any = None) -> Any:
-        """Jekyll or Hyde of a run's newest agent, or of its best."""
+    def personality(self, run: int, who: str, best: bool) -> Any:
+        """Jekyll or Hyde of a run's newest agent, or of its best, in the environment."""
         check_choice(who, "who", WHO)
-        agent = self.folder.load(run, env, "best" if best else "agent")
+        agent = self.folder.load(run, self.make(), "best" if best else "agent", **self.own)
         require(agent is not None, f"run {run} has no {'best ' if best else ''}agent yet")
         return agent.hyde if who == "hyde" else agent
 
@@ -68,11 +83,12 @@ class Eval:
     """Actions are drawn from the policy, instead of the most probable."""
     seed: int = 0
     """Seed of the episodes."""
+    trust: Trust = False
     json: bool = False
     """Print one JSON object instead of the table."""
 
     def run(self) -> None:
-        training = Training.of(self.folder)
+        training = Training.of(self.folder, self.trust)
         rows, means = [], []
         for run in range(training.folder.runs):
             personality = training.personality(run, self.who, self.best)
@@ -125,11 +141,12 @@ class Watch:
     """The agent of the best evaluation, instead of the newest."""
     seed: int = 0
     """Seed of the episodes."""
+    trust: Trust = False
 
     def run(self) -> None:
         for name in ("episodes", "most", "fps"):
             check_count(getattr(self, name), name, 1)
-        training = Training.of(self.folder)
+        training = Training.of(self.folder, self.trust)
         check_count(self.number, "number", 0)
         mode = "human" if self.window else "ansi" if self.out is None else "rgb_array"
         write = None if self.out is None else _writer(self.out, self.fps)
@@ -168,17 +185,16 @@ class Compare:
     """Folders of jh train --out."""
     out: Path = Path("compare.html")
     """File for the page."""
+    trust: Trust = False
 
     def run(self) -> None:
         from jekyllhyde.cli.training_page import write_page
 
         trainings: dict[Path, list[Any]] = {}
         for path in self.folders:
-            training = Training.of(path)
+            training = Training.of(path, self.trust)
             runs = range(training.folder.runs)
             trainings[path] = [training.personality(run, "jekyll", False) for run in runs]
-            for agent in trainings[path]:
-                agent.env = training.make()
         require(trainings, "folders is empty; give those of the trainings to compare")
         say(write_page(self.out, trainings))
 

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from jekyllhyde.deep.agent_checks import is_in, named_leaves
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.spaces import View
 from jekyllhyde.deep.vector_steps import Lane, Lanes
@@ -39,13 +40,13 @@ def lane_arrays(lanes: Lanes | None) -> Arrays:
             [a for episode in episodes for a in episode.actions], np.int32
         ),
         f"{PREFIX}taken": np.array(lanes.taken, np.int64),
-        **{f"{PREFIX}view{path}": part for path, part in _named(_stacked(views)).items()},
+        **{f"{PREFIX}view{path}": part for path, part in named_leaves(_stacked(views)).items()},
     }
 
 
-def restored_lanes(arrays: Arrays, space: Space, example: View, is_in: Any) -> Lanes | None:
+def restored_lanes(arrays: Arrays, space: Space, example: View) -> Lanes | None:
     """The lanes that arrays hold, which are taken from them; refused where they contradict
-    themselves. `is_in` says whether observations can be of the space.
+    themselves.
     """
     own = {name.removeprefix(PREFIX): arrays.pop(name) for name in list(arrays) if _is_own(name)}
     if not own:
@@ -54,7 +55,7 @@ def restored_lanes(arrays: Arrays, space: Space, example: View, is_in: Any) -> L
         own.pop(name) for name in ("table", "lengths", "actions", "taken")
     )
     n = len(lengths)
-    expected = {f"view{path}": part for path, part in _named(_stacked([example])).items()}
+    expected = {f"view{path}": part for path, part in named_leaves(_stacked([example])).items()}
     fits = (
         n > 0
         and table.shape == (n, 5)
@@ -77,7 +78,7 @@ def restored_lanes(arrays: Arrays, space: Space, example: View, is_in: Any) -> L
     )
     require(fits, "its lanes cannot be those of such an agent")
     stacked = jax.tree.unflatten(jax.tree.structure(example), [own[name] for name in expected])
-    require(is_in(stacked.observation), "its lanes cannot be those of such an agent")
+    require(is_in(space, stacked.observation), "its lanes cannot be those of such an agent")
     played = np.split(actions, np.cumsum(lengths)[:-1])
     places = []
     for i, (number, _, action, hyde, total) in enumerate(table.tolist()):
@@ -93,8 +94,3 @@ def _is_own(name: str) -> bool:
 def _stacked(views: list[View]) -> View:
     stacked: View = jax.tree.map(lambda *parts: np.stack(parts), *views)
     return stacked
-
-
-def _named(tree: Any) -> Arrays:
-    paths, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path): leaf for path, leaf in paths}

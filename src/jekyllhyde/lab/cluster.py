@@ -39,6 +39,9 @@ def run_on_ray(
     if address is None and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
         # Ray listens on the network and runs what it is told; it reads this when it is imported.
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    elif address is None and not _has_token():
+        # Ray would keep one in the home directory, which may not be there
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     ray: Any = importlib.import_module("ray")
     with _connected(ray, address, workers):
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_work)
@@ -106,6 +109,11 @@ def _failed(ray: Any, reference: Any, task: Task) -> int:
         raise InputError(f"the Ray cluster is lost ({first_line(error)}); {GO_ON}") from None
 
 
+def _has_token() -> bool:
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH", os.path.expanduser("~/.ray/auth_token"))
+    return "RAY_AUTH_TOKEN" in os.environ or os.path.exists(path)
+
+
 def _head(ray: Any) -> str:
     # The head's address; "" where it cannot be asked from here, behind a proxy for instance.
     address = str(ray.get_runtime_context().gcs_address)
@@ -155,7 +163,7 @@ def _connected(ray: Any, address: str | None, workers: int | None) -> Iterator[N
         }
     try:
         ray.init(log_to_driver=False, logging_level="ERROR", **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{refusal} ({first_line(error)})") from None
     head = _head(ray)
     try:

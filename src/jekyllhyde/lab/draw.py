@@ -35,6 +35,7 @@ DASHES: dict[str, tuple[Any, str]] = {  # for Matplotlib, and for SVG
     "dot": ((0, (1, 1.2)), "2 3"),
     "longdash": ((0, (9, 2)), "11 4"),
 }
+MARKERS, FEW = "os^vD*Px<>dh8p", 8
 _KNOWN = {
     "pg": (RED, "solid"),
     "undiscounted": (PINK, "dash"),
@@ -53,6 +54,12 @@ _KNOWN = {
     "jh-o0.5": (BLUE, "solid"),
     "jh-o10sqrtt": (GREEN, "dash"),
     "jh": (BLUE, "solid"),
+    "jh-model-free": (SKY, "dash"),
+    "jh-published": (BLACK, "dashdot"),
+    "q-learning": (ORANGE, "dash"),
+    "ucb-h": (PINK, "dashdot"),
+    "ucbvi": (GREEN, "longdash"),
+    "psrl": (RED, "dot"),
     "jh-recommended": (BLACK, "solid"),
     "jh-paper": (SKY, "dash"),
     "ddqn": (GREEN, "dash"),
@@ -109,32 +116,12 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
     panel = curves.panel
     figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
-    shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
-    x = curves.x[shown]
-    for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
-        axes.plot(
-            x,
-            curves.y[tag][shown],
-            label=as_text(curves.labels[tag]),
-            color=style.colour,
-            linestyle=DASHES[style.dash][0],
-            linewidth=style.width,
-            marker=style.marker or None,
-            markersize=4,
-            markevery=0.12,
-            zorder=3 + order / 100,
-        )
-        if curves.runs > 1:
-            axes.fill_between(
-                x,
-                curves.lo[tag][shown],
-                curves.hi[tag][shown],
-                color=style.colour,
-                alpha=0.15,
-                linewidth=0,
-            )
+    (_draw_points if panel.words else _draw_lines)(axes, curves)
     if panel.logx:
         axes.set_xscale("log")
+        if len(curves.x) <= FEW:
+            axes.set_xticks(curves.x, [f"{x:g}" for x in curves.x])
+            axes.minorticks_off()
     if panel.kind == "time":  # with the cap marked
         axes.set_yscale("log")
         axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
@@ -150,9 +137,11 @@ def draw(curves: Curves, *paths: str | Path) -> None:
         )
     if panel.ylim is not None:
         axes.set_ylim(*panel.ylim)
-    words = next(iter(panel.experiment.axes.values()), [])
-    if any(isinstance(word, str) for word in words):
-        axes.set_xticks(range(len(words)), [as_text(str(word)) for word in words])
+    if panel.quantity == "regret":
+        axes.set_yscale("symlog")
+    if words := panel.words:
+        slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
+        axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
     axes.set_xlabel(as_text(panel.xlabel))
     axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
     title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
@@ -160,6 +149,52 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     save_figure(figure, *map(Path, paths))
+
+
+def _draw_lines(axes: Any, curves: Curves) -> None:
+    # A line per series, and a band for its interval.
+    shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
+    x = curves.x[shown]
+    for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
+        axes.plot(
+            x,
+            curves.y[tag][shown],
+            label=as_text(curves.labels[tag]),
+            color=style.colour,
+            linestyle=DASHES[style.dash][0],
+            linewidth=style.width,
+            marker=style.marker or ("." if len(x) <= FEW else None),
+            markersize=4,
+            markevery=0.12 if len(x) > FEW else None,
+            zorder=3 + order / 100,
+        )
+        if curves.runs > 1:
+            axes.fill_between(
+                x,
+                curves.lo[tag][shown],
+                curves.hi[tag][shown],
+                color=style.colour,
+                alpha=0.15,
+                linewidth=0,
+            )
+
+
+def _draw_points(axes: Any, curves: Curves) -> None:
+    # Where the axis has words: the series of a place side by side, with bars for their intervals.
+    looks = styles(list(curves.y))
+    for order, (tag, style) in enumerate(looks.items()):
+        y = curves.y[tag]
+        axes.errorbar(
+            curves.x + 0.7 * ((order + 0.5) / len(looks) - 0.5),
+            y,
+            [(y - curves.lo[tag]).clip(min=0), (curves.hi[tag] - y).clip(min=0)],
+            label=as_text(curves.labels[tag]),
+            color=style.colour,
+            fmt=MARKERS[order % len(MARKERS)],
+            markersize=3.5,
+            linewidth=1.0,
+        )
+    axes.xaxis.grid(visible=True, color="0.93")
 
 
 def write_panel(
@@ -172,14 +207,16 @@ def write_panel(
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
         write_json(paths[3], claims)
-    file = io.StringIO()
+    file, places = io.StringIO(), curves.panel.words or [f"{x:.10g}" for x in curves.x]
     csv.writer(file).writerows(
         [
             ("series", "x", "y", "lo", "hi"),
             *(
-                (label, *(f"{value:.10g}" for value in row))
+                (label, place, *(f"{value:.10g}" for value in row))
                 for tag, label in curves.labels.items()
-                for row in zip(curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True)
+                for place, *row in zip(
+                    places, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True
+                )
             ),
         ]
     )

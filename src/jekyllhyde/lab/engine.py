@@ -21,6 +21,7 @@ from jekyllhyde.lab.problems import CACHED
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_folder import prepare_writing
+from jekyllhyde.lab.suite import Suite
 from jekyllhyde.parallel import count_threads, machine_memory
 
 ENGINES = ("local", "ray")
@@ -68,7 +69,7 @@ class Stopped(BaseException):
 
 
 def tasks_of(
-    experiments: Sequence[Experiment], store: Store, workers: int | None = None
+    experiments: Sequence[Experiment | Suite], store: Store, workers: int | None = None
 ) -> list[Task]:
     """What the store lacks, cut and bundled into tasks of similar work; a cell that two experiments
     share is run once.
@@ -153,7 +154,7 @@ def _rows(
 
 
 def run(
-    experiments: Sequence[Experiment],
+    experiments: Sequence[Experiment | Suite],
     store: Store,
     *,
     engine: str = "local",
@@ -250,7 +251,7 @@ def _run_here(tasks: list[Task], store: Store, workers: int, status: Status) -> 
 
 
 def calibrate(
-    experiments: Sequence[Experiment], store: Store, workers: int | None = None
+    experiments: Sequence[Experiment | Suite], store: Store, workers: int | None = None
 ) -> tuple[list[Task], float]:
     """The tasks to do, and how many seconds they should take at most: a little of each series is
     run to find out, and a problem of each kind is made.

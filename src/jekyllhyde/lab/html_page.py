@@ -22,15 +22,15 @@ from jekyllhyde import __version__
 from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures, markdown
-from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.draw import DASHES, note, styles
+from jekyllhyde.lab.exploration import panels as exploration
 from jekyllhyde.lab.panel import Curves, Panel, judge
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
 from jekyllhyde.mdp.finite import Floats, Ints
 
 VERDICTS = ("supported", "partly", "contradicted", "not testable")
-OWN = "Own experiments"
+OWN, EXPLORATION = "Own experiments", "Exploration"
 MAKER = ("version", "commit", "machine", "python")
 MOST_POINTS = 500  # about as many as a chart is wide
 STATISTICS = {
@@ -72,7 +72,7 @@ def write_page(
     write_text(
         path,
         environment.from_string(template).render(
-            is_paper=list(groups) != [OWN],
+            is_paper=bool(groups.keys() - {OWN, EXPLORATION}),
             panels=panels,
             groups=[
                 (group, _about(group).strip().split("\n\n"), members)
@@ -101,21 +101,27 @@ def differences() -> str:
     return markdown.html(re.sub(r"\A\s*# .*\n", "", text))
 
 
+def _group(panel: Panel) -> str:
+    # The heading of a panel: the paper's figure that it belongs to, such as Figure 16 for
+    # 16a-jekyll.
+    if panel.name in figures.PANELS:
+        return "Figure " + re.sub(r"\D.*", "", panel.name)
+    return EXPLORATION if panel.name in exploration.PANELS else OWN
+
+
 def _about(group: str) -> str:
     # What is said of a figure: the text of its module.
-    module = getattr(figures, f"figure{group.rsplit(maxsplit=1)[-1]:>02}", None)
+    name = f"figure{group.rsplit(maxsplit=1)[-1]:>02}"
+    module = exploration if group == EXPLORATION else getattr(figures, name, None)
     return (module and module.__doc__) or group
 
 
 def _shown(curves: Curves) -> dict[str, Any]:
-    # A panel as the template shows it, in the group of the paper's figure that it belongs to, such
-    # as Figure 16 for 16a-jekyll.
+    # A panel as the template shows it.
     panel = curves.panel
     return {
         "panel": panel,
-        "group": (
-            "Figure " + re.sub(r"\D.*", "", panel.name) if panel.name in figures.PANELS else OWN
-        ),
+        "group": _group(panel),
         "runs": curves.runs,
         "claims": judge(curves),
         "chart": chart(curves),
@@ -127,7 +133,7 @@ def _shown(curves: Curves) -> dict[str, Any]:
 def chart(curves: Curves) -> dict[str, Any]:
     """A panel's chart: five digits, and no more points than can be seen."""
     panel = curves.panel
-    timed, words = panel.kind == "time", _words(curves)
+    timed, words = panel.kind == "time", panel.words
     exact = panel.exact or curves.runs < 2
     x: Floats = np.arange(len(curves.x), dtype=np.float64) if words else curves.x
     shown = visible(x, panel.logx)
@@ -157,14 +163,6 @@ def chart(curves: Curves) -> dict[str, Any]:
         "statistic": STATISTICS[panel.statistic],
         "series": series,
     }
-
-
-def _words(curves: Curves) -> list[str] | None:
-    # The names of the places along an axis that is not one of numbers.
-    cells = next(iter(curves.panel.cells.values()))
-    if curves.panel.kind == "curve" or all(cell.x is not None for cell in cells):
-        return None
-    return [short(next(iter(cell.values.values()), "")) for cell in cells]
 
 
 def visible(x: Floats, logarithmic: bool) -> Ints:

@@ -3,7 +3,8 @@
 A `curve` panel shows the normalized return of every series against updates or trajectories, a
 `time` panel the count at which a run first exceeds its target against whatever varies, the cap
 where it never does, an `end` panel the return at the end against whatever varies. Runs are the unit
-of every interval. Series are known by their tags; labels are only shown.
+of every interval. Series are known by their tags; labels are only shown. A panel may show another
+view of its numbers, such as a performance profile.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,10 +17,12 @@ import numpy as np
 
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.intervals import Floats, summarize
+from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods.contract import Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.suite import Suite
 
 Outcome = tuple[str, str]
 YLABELS = {
@@ -34,6 +37,10 @@ YLABELS = {
     "time": "{unit} to a {measure} of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
+    "time_99": "{unit} to 0.99 of the optimum",
+    "steps_99": "steps to 0.99 of the optimum",
+    "regret": "regret until then",
+    "profile": "share of runs",
 }
 
 
@@ -53,11 +60,13 @@ class Panel:
     """How an experiment is shown.
 
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
-        ("time", "time_jekyll", "time_global"), or a return at the end ("J_norm_end",
-        "J_norm_jekyll_end").
+        ("time", "time_jekyll", "time_global", "time_99", "steps_99"), or what is known at the end
+        ("J_norm_end", "J_norm_jekyll_end", "regret").
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
     ylim : for curves.  exact : there is nothing random in it.
+    most : the cap, where it is not the length of the runs.
+    view : what is made of the numbers that were read, those of another panel.
 
     `kind` is curve, time or end; `cells` are those of the series shown, by tag and in order, and
     `digests` what a store knows them by;
@@ -67,7 +76,7 @@ class Panel:
 
     name: str
     title: str
-    experiment: Experiment
+    experiment: Experiment | Suite
     xlabel: str
     quantity: str = "J_norm"
     statistic: str = "mean"
@@ -76,11 +85,14 @@ class Panel:
     ylim: tuple[float, float] | None = None
     exact: bool = False
     claims: tuple[Claim, ...] = ()
+    most: int | None = None
+    view: "Callable[[Curves], Curves] | None" = None
 
     @property
     def kind(self) -> str:
-        is_end, is_time = self.quantity.endswith("_end"), self.quantity.startswith("time")
-        return "end" if is_end else "time" if is_time else "curve"
+        if self.quantity == "regret" or self.quantity.endswith("_end"):
+            return "end"
+        return "time" if self.quantity.startswith(("time", "steps")) else "curve"
 
     @property
     def method(self) -> Method:
@@ -104,11 +116,19 @@ class Panel:
 
     @property
     def cap(self) -> int:
-        return self.method.work(self.experiment.settings)
+        return self.most or self.method.work(self.experiment.settings)
 
     @property
     def unit(self) -> str:
         return self.method.unit
+
+    @property
+    def words(self) -> list[str] | None:
+        """The names of the places along an axis that is not one of numbers."""
+        cells = next(iter(self.cells.values()))
+        if self.kind == "curve" or all(cell.x is not None for cell in cells):
+            return None
+        return [short(next(iter(cell.values.values()), "")) for cell in cells]
 
     @property
     def ylabel(self) -> str:
@@ -202,7 +222,8 @@ def read(panel: Panel, store: Store) -> Curves:
             else _points(panel, cells, runs_of_cells)
         )
         y[tag], lo[tag], hi[tag] = summarize(samples[tag], panel.statistic)
-    return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
+    curves = Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
+    return panel.view(curves) if panel.view else curves
 
 
 def _points(
@@ -214,6 +235,8 @@ def _points(
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)
     unknown = np.isnan(values)
+    if panel.kind == "time" and panel.most is not None:
+        unknown |= values > panel.most
     values[unknown] = panel.cap if panel.kind == "time" else _lowest(panel, values)
     return x, values, unknown.mean(axis=0)
 

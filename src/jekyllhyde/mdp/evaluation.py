@@ -1,9 +1,10 @@
 """Exact evaluation of one policy: the linear system I - gamma P_pi, factored once, solved for v and
 transposed for d.
 
-Three ways to solve it, chosen by size and visible in the result: `dense` (LAPACK) up to a few
-hundred states; above that `iterative` (BiCGSTAB scaled by the diagonal, restarted until the
-residual is at rounding level), which random sparse graphs like because they mix fast; and
+Four ways to solve it, chosen by size and visible in the result: `dense` (LAPACK) up to a few
+hundred states; above that `substitution` where every step leads to a later state, as in time that
+is part of the state (DeepSea); `iterative` elsewhere (BiCGSTAB scaled by the diagonal, restarted
+until the residual is at rounding level), which random sparse graphs like because they mix fast; and
 `sparse_lu` where the iteration does not get there, as on long chains and on grids without discount,
 which factor with little fill. No S x S matrix is ever made dense above the first.
 """
@@ -21,7 +22,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.finite import CSR, Bools, FiniteMDP, Floats, refuse
-from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of
+from jekyllhyde.mdp.linalg import Sparse, bicgstab, residual_of, substitute
 from jekyllhyde.parallel import interruptible
 
 SOLVERS = ("auto", "dense", "sparse_lu", "iterative")
@@ -53,8 +54,15 @@ class Evaluation:
 
     @property
     def solver(self) -> str:
-        """The method that solved the system: dense, sparse_lu or iterative."""
+        """The method that solved the system: dense, substitution, sparse_lu or iterative."""
         return self.system.method
+
+    @property
+    def next_solver(self) -> str:
+        """What to ask for after a small change of the policy: where the iteration failed it is not
+        tried again.
+        """
+        return "sparse_lu" if self.solver == "sparse_lu" else "auto"
 
     def density(self, gamma: float | None = None, guess: Floats | None = None) -> Floats:
         """d_{pi,gamma} [S]; with the MDP's own discount it costs one transposed solve of the same
@@ -71,8 +79,7 @@ class System:
 
     def __init__(self, P: CSR, gamma: float, solver: str = "auto") -> None:
         self.P, self.gamma, self.solver = P, gamma, check_choice(solver, "solver", SOLVERS)
-        automatic = "dense" if P.shape[0] <= DENSE_LIMIT else "iterative"
-        self.method = automatic if solver == "auto" else solver
+        self.method = _method(P) if solver == "auto" else solver
 
     def solve(
         self, b: Floats, *, transposed: bool = False, guess: Floats | None = None
@@ -98,8 +105,8 @@ class System:
 
     @cached_property
     def _direct(self) -> Callable[[Floats, bool], Floats]:
-        factor = _dense_factors if self.method == "dense" else _sparse_factors
-        return interruptible(factor, self.P, self.gamma, long=self.P.shape[0] > DENSE_LIMIT)
+        is_long = self.P.shape[0] > DENSE_LIMIT and self.method != "substitution"
+        return interruptible(FACTORS[self.method], self.P, self.gamma, long=is_long)
 
     def _iterate(self, b: Floats, transposed: bool, guess: Floats | None) -> Floats:
         # BiCGSTAB, restarted from the true residual until that is at rounding level or ITERATIONS
@@ -116,6 +123,13 @@ class System:
             previous = largest
             left -= bicgstab(A, scale, rest, x, max(0.1 * goal, 1e-9 * largest), left)
         return x
+
+
+def _method(P: CSR) -> str:
+    if P.shape[0] <= DENSE_LIMIT:
+        return "dense"
+    is_forward = (P.indices > np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))).all()
+    return "substitution" if is_forward else "iterative"
 
 
 def _attainable(b: Floats, x: Floats) -> float:
@@ -140,6 +154,20 @@ def _sparse_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
         options={"SymmetricMode": True},
     )
     return lambda b, transposed: factors.solve(b, trans="T" if transposed else "N")
+
+
+def _no_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
+    # Every step leads to a later state: values are known from the last one backwards.
+    def solve(b: Floats, transposed: bool) -> Floats:
+        A = sparse.csr_array(P.T) if transposed else P
+        x = b.copy()
+        substitute(Sparse(A.indptr, A.indices, A.data, gamma), x, not transposed)
+        return x
+
+    return solve
+
+
+FACTORS = {"dense": _dense_factors, "sparse_lu": _sparse_factors, "substitution": _no_factors}
 
 
 def policy_transitions(mdp: FiniteMDP, pi: Floats) -> CSR:

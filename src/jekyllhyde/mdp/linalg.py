@@ -158,6 +158,17 @@ def _apply(A: Sparse, scale: Floats, x: Floats, y: Floats, out: Floats) -> tuple
     return with_y, with_itself
 
 
+@kernel
+def substitute(A: Sparse, x: Floats, backwards: bool) -> None:
+    """Solve A x = b in place of b [n], where each row has only later columns (`backwards`), or only
+    earlier ones.
+    """
+    n = len(x)
+    for i in range(n):
+        row: Any = np.uint64(n - 1 - i if backwards else i)
+        x[row] += A.gamma * _row(A, x, row)
+
+
 def bicgstab(
     A: Sparse, scale: Floats, rest: Floats, x: Floats, goal: float, iterations: int
 ) -> int:

@@ -81,9 +81,12 @@ def _policy_iteration(mdp: FiniteMDP, pi: Floats) -> tuple[Evaluation, Ints, int
     )
     states = np.arange(mdp.n_states)
     for iteration in range(1, 10_000):
-        # where the iterative solver failed, never again
-        solver = "auto" if evaluation.solver == "iterative" else evaluation.solver
-        evaluation = evaluate(mdp, _deterministic(mdp, actions), solver=solver, guess=evaluation.v)
+        evaluation = evaluate(
+            mdp,
+            _deterministic(mdp, actions),
+            solver=evaluation.next_solver,
+            guess=evaluation.v,
+        )
         q, tolerance = evaluation.q, 1e-11 * max(1.0, float(abs(evaluation.v).max()))
         best = np.argmax(q, axis=1)
         better = q[states, best] > q[states, actions] + tolerance

@@ -165,7 +165,7 @@ def reference_loop(job: Job, progress: Progress) -> PlanRun:
     v, raw, solver = None, None, "auto"
     for t in range(job.updates + 1):
         evaluation = mdp.evaluate(pi, solver=solver, guess=v)
-        v, solver = evaluation.v, "auto" if evaluation.solver == "iterative" else evaluation.solver
+        v, solver = evaluation.v, evaluation.next_solver
         J.append(evaluation.J)
         done = t == job.updates or job.J_stop < evaluation.J
         if done and t not in job.record_at:

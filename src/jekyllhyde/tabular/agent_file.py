@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jekyllhyde import references
 from jekyllhyde.agent import Episodes, evaluation_rows
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, require
@@ -60,13 +61,13 @@ def save(agent: "TabularAgent", path: str | Path) -> None:
     write_npz(Path(path), arrays)
 
 
-def load(kind: type[Kind], path: str | Path, env: Any) -> Kind:
+def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> Kind:
     """Read what `save` wrote; anything else gives one `InputError` that names the file."""
     path = Path(path)
     try:
         arrays = read_npz(path)
         header = json.loads(str(arrays.pop("header")), parse_constant=_infinity)
-        agent = _build(kind, header, arrays)
+        agent = _build(kind, header, arrays, own)
     except OSError as error:
         raise InputError(f"cannot read the agent file {path}: {error.strerror or error}") from error
     except _UNREADABLE as error:
@@ -106,7 +107,7 @@ def _written(name: str, value: Any) -> Any:
     return value
 
 
-def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
+def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays, own: dict[str, Any]) -> Kind:
     version = header.get("version")
     require(
         header.get("format") == FORMAT and version in (1, 2, VERSION),
@@ -120,7 +121,8 @@ def _build(kind: type[Kind], header: dict[str, Any], arrays: Arrays) -> Kind:
         header["agent"] == kind.name,
         f"it holds the agent {header['agent']!r}; this class reads {kind.name!r}",
     )
-    agent = kind(seed=header["seed"], **header["settings"])
+    references.refuse_code(header["settings"], own)
+    agent = kind(seed=header["seed"], **{**header["settings"], **own})
     (n_states, n_actions), (first_state, first_action) = header["shape"], header["offsets"]
     require(
         n_states * n_actions == arrays["pi"].size,

@@ -61,9 +61,11 @@ class TabularAgent(StepwiseAgent):
         agent_file.save(self, path)
 
     @classmethod
-    def load(cls, path: str | Path, env: Any = None) -> Self:
-        """Read an agent that `save` wrote; learning goes on in `env` exactly where it stopped."""
-        return agent_file.load(cls, path, env)
+    def load(cls, path: str | Path, env: Any = None, **own: Any) -> Self:
+        """Read an agent that `save` wrote; learning goes on in `env` exactly where it stopped.
+        Settings of the user's own, such as hyde="file.py:Mine", are given again.
+        """
+        return agent_file.load(cls, path, env, own)
 
     @property
     def learner(self) -> EnvironmentLearner:

@@ -43,16 +43,16 @@ bonus_value = by_type("value")
 
 class JekyllAndHyde(NamedTuple):
     """Hyde leads the next trajectory with probability epsilon_t; o_t of the samples are his. Each
-    is a `Rate`, a function of t alone, or depends on what was learned.
+    is a `Rate`, a function of t alone, or depends on what was learned. `promise` is there where
+    somebody asks for Hyde's value at the start.
     """
 
     epsilon: Any
     o: Any
+    promise: Any
 
     def begin(self, run: Run, row: Place) -> None:
-        now = run.position[0]
-        value = greedy_value(run.tables.q_hyde, row, run.tables.width)
-        now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
+        watch(self.promise, run, row)
         watch(self.o, run, row)
 
     def off_policiness(self, run: Run, t: int) -> float:
@@ -63,12 +63,24 @@ class JekyllAndHyde(NamedTuple):
         return epsilon, 1 if epsilon > 0.0 and uniform(run.words) < epsilon else 0
 
 
+class Promise(NamedTuple):
+    """Hyde's value where trajectories start, the mean of the last ten or so."""
+
+    def watch(self, run: Run, row: Place) -> None:
+        now = run.position[0]
+        value = greedy_value(run.tables.q_hyde, row, run.tables.width)
+        now.start_value += (0.1 if now.start_value > 0.0 else 1.0) * (value - now.start_value)
+
+
+class Unasked(NamedTuple):
+    """In the place of `Promise` where nobody asks for it."""
+
+
 class Curiosity(NamedTuple):
     """epsilon: Hyde leads as often as he expects something new.
 
-    The fourth root of his value where trajectories start, the mean of the last ten or so, in units
-    of his first value: 1 while nothing is known, and falling with the square root of the square
-    root of his bonus.
+    The fourth root of his `Promise` in units of his first value: 1 while nothing is known, and
+    falling with the square root of the square root of his bonus.
     """
 
     q0: float

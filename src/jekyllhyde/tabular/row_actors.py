@@ -9,9 +9,9 @@ a NamedTuple with `improve_row` or `approach` (see `row_rules`): actor="file.py:
 from typing import Any, NamedTuple
 
 from jekyllhyde.errors import require
-from jekyllhyde.jit import phase
+from jekyllhyde.jit import by_type, phase
 from jekyllhyde.row_rules import RaiseGreedy, approach, improve_row, is_row_rule
-from jekyllhyde.tabular.records import Place, Run, Transition
+from jekyllhyde.tabular.records import ONE, Place, Run, Transition
 
 TIE = 1e-9
 
@@ -24,12 +24,12 @@ class RaiseHopeful(NamedTuple):
 
     weight: float = 1.0
 
+    def worth(self, run: Run, pair: Place) -> float:
+        return run.tables.q[pair] + self.weight * run.model.doubt[pair]
+
     def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
-        tables, row = run.tables, sample.row
-        for i in range(row, row + tables.width):
-            tables.work[i - row] = tables.q[i] + self.weight * run.model.doubt[i]
-        best = best_tried(run, sample)
-        approach(RaiseGreedy(), tables.theta, tables.pi, row, tables.width, best, step)
+        tables, best = run.tables, best_tried(self, run, sample)
+        approach(RaiseGreedy(), tables.theta, tables.pi, sample.row, tables.width, best, step)
 
 
 class TowardsBest(NamedTuple):
@@ -37,31 +37,34 @@ class TowardsBest(NamedTuple):
 
     rule: Any
 
+    def worth(self, run: Run, pair: Place) -> float:
+        return run.tables.q[pair]
+
     def improve(self, run: Run, sample: Transition, step: float, t: int) -> None:
-        tables, row = run.tables, sample.row
-        for i in range(row, row + tables.width):
-            tables.work[i - row] = tables.q[i]
-        best = best_tried(run, sample)
-        approach(self.rule, tables.theta, tables.pi, row, tables.width, best, step)
+        tables, best = run.tables, best_tried(self, run, sample)
+        approach(self.rule, tables.theta, tables.pi, sample.row, tables.width, best, step)
+
+
+worth = by_type("worth")
 
 
 @phase
-def best_tried(run: Run, sample: Transition) -> Place:
-    """The action of largest work [A] among those that were tried. Only the order counts, and a tie,
-    up to rounding, leaves the action that leads.
+def best_tried(actor: Any, run: Run, sample: Transition) -> Place:
+    """The action that the actor holds worth the most among those that were tried. Only the order
+    counts, and a tie, up to rounding, leaves the action that leads.
     """
-    tables, row = run.tables, sample.row
-    theta, work = tables.theta, tables.work
-    best, scale = row, run.position[0].scale
-    for i in range(row, row + tables.width):
-        if theta[i] > theta[best]:
-            best = Place(i)
+    tables, row, scale = run.tables, sample.row, run.position[0].scale
+    best, top = row, tables.theta[row]
+    for i in range(row + ONE, row + tables.width):
+        if tables.theta[i] > top:
+            best, top = Place(i), tables.theta[i]
     if tables.n[best] == 0:
         best = sample.pair
+    lead = worth(actor, run, best)
     for i in range(row, row + tables.width):
-        lead = work[best - row]
-        if tables.n[i] > 0 and work[i - row] > lead + TIE * max(abs(lead), scale):
-            best = Place(i)
+        value = worth(actor, run, Place(i))
+        if tables.n[i] > 0 and value > lead + TIE * max(abs(lead), scale):
+            best, lead = Place(i), value
     return best
 
 

@@ -12,11 +12,14 @@ from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.algorithm import JEKYLL, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS, NORMALIZATIONS
 from jekyllhyde.tabular.hyde import (
+    BonusQLearning,
     Count,
     Curiosity,
     JekyllAndHyde,
     Nobody,
+    Promise,
     Stalling,
+    Unasked,
     Uniform,
 )
 from jekyllhyde.tabular.jekyll import (
@@ -144,17 +147,18 @@ def algorithm(
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):
-        learned = {"epsilon": Curiosity(float(settings.option("hyde_q0"))), "o": Stalling()}
-        schedules = {name: settings.option(name) for name in learned}
-        leader = JekyllAndHyde(
-            **{
-                name: rate_of(schedule, state.steps, steps)
-                if isinstance(schedule, Schedule)
-                else learned[name]
-                for name, schedule in schedules.items()
-            }
-        )
         explorer = settings.explorer()
+        rates: dict[str, Any] = {
+            "epsilon": Curiosity(float(settings.option("hyde_q0"))),
+            "o": Stalling(),
+        }
+        for name in rates:
+            schedule = settings.option(name)
+            if isinstance(schedule, Schedule):
+                rates[name] = rate_of(schedule, state.steps, steps)
+        is_blind = isinstance(explorer, (BonusQLearning, Uniform))
+        is_asked = isinstance(rates["epsilon"], Curiosity) or not is_blind
+        leader = JekyllAndHyde(**rates, promise=Promise() if is_asked else Unasked())
         if isinstance(explorer, Posterior):
             explorer = explorer._replace(draw=room_for_draw(state.model))
     replay: Any = UnderWay()
