@@ -14,7 +14,7 @@ setup: .venv/.ready
 	touch $@
 
 demo: setup  ## a headline figure, in small, with its verdicts
-	$(BIN)/jh figure 2a --preset quick --store out/demo/store --out out/demo
+	$(BIN)/jh figure 2a --preset quick --runs 40 --store out/demo/store --out out/demo
 
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadscope

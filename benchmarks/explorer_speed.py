@@ -23,12 +23,12 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
 from jekyllhyde.tabular.learn import evaluation_times  # isort: skip
 from jekyllhyde.tabular.records import stream  # isort: skip
 
-REPETITIONS, TURNS = 9, 5
+REPETITIONS, TURNS = 7, 4
 C_BONUS = 0.01
 PROBLEMS = {
-    "chain 10": (jh.chain(10, beta=0.8), 100_000),
-    "random 100": (jh.garnet(100, 4, 2, seed=1), 5_000),
-    "DeepSea 10": (jh.deep_sea(10), 20_000),
+    "chain 10": (jh.chain(10, beta=0.8), 50_000),
+    "random 100": (jh.garnet(100, 4, 2, seed=1), 3_000),
+    "DeepSea 10": (jh.deep_sea(10), 10_000),
 }
 AGENTS: dict[str, Any] = {
     "recommended": jh.TabularJekyllHyde(),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from claim_worlds import World
 from mdps import Floats
+
+
+def level(y: float) -> World:
+    return lambda label, x: y + 0.0 * x
 
 
 def step_at(time: float, x: Floats, before: float, after: float) -> Floats:
@@ -152,3 +157,61 @@ def plan_softmax_opposite(label: str, x: Floats) -> Floats:
     if "lam" in label:
         return np.where(x < 1500, 0.5, 0.999)
     return {"uniform": 0.97, "o=0.5": 0.9}.get(label, 0.95) + 0.0 * x
+
+
+def plan_random_wide(label: str, x: Floats) -> Floats:
+    # The same order as with softmax, sooner and with wider gaps.
+    return {"uniform": 0.9, "o=0.5": 0.999}.get(label, 0.985) + 0.0 * x
+
+
+def plan_random_decile_wide(label: str, x: Floats) -> Floats:
+    return (0.999 if label == "o=0.5" else 0.95) + 0.0 * x
+
+
+def slow_finish(label: str, x: Floats) -> Floats:
+    return np.where(x < 50, 0.0, np.where(x < 400, 0.6, 1.0))
+
+
+def slow_plan_curve(label: str, x: Floats) -> Floats:
+    return np.clip((x - 3000) / 50, 0.0, 1.0)
+
+
+def rooms(label: str, x: Floats) -> Floats:
+    if label.startswith("J&H"):
+        return step_at(100, x, -5.0, 89.2)
+    top = {"DDQN": 20.0, "SAC": 40.0, "DDQN+RND": 50.0, "SAC+RND": 60.0}[label]
+    return top * np.minimum(1.0, x / 250)
+
+
+def rooms_opposite(label: str, x: Floats) -> Floats:
+    if label.startswith("J&H"):
+        return 10.0 + 0.0 * x
+    return {"DDQN": 89.9, "SAC": 89.7, "DDQN+RND": 89.6, "SAC+RND": 89.5}[label] + 0.0 * x
+
+
+def late_seeds(label: str, x: Floats) -> Floats:
+    # One seed in ten learns late, and all have learned in the end.
+    times = [50.0] * 9 + [400.0]
+    return np.stack([step_at(time, x, -5.0, 89.2) for time in times])
+
+
+def lost_seeds(label: str, x: Floats) -> Floats:
+    # Half of the seeds never learn.
+    return np.stack([step_at(300.0, x, -5.0, 89.2), level(-5.0)(label, x)])
+
+
+def even_runs(label: str, x: Floats) -> Floats:
+    # Runs that differ between schedules of o, in turn to either side.
+    side = 1.0 if "o=0.5" in label else -1.0
+    return 0.9 + 0.05 * side * np.array([[1.0], [-1.0]]) + 0.0 * x
+
+
+def long_behind(label: str, x: Floats) -> Floats:
+    return 1 - (3 if "J&H" in label else 1) * 500 / (1500 + x)
+
+
+def deep_deciles(*deep: str) -> World:
+    # One MDP in five is worse, much worse with these series.
+    return lambda label, x: (
+        0.99 - (0.02 if label in deep else 0.004) * np.array([[0.0], [0], [0], [0], [1]]) + 0.0 * x
+    )

@@ -176,8 +176,8 @@ class Reference:
         step = agent.option("eta") / agent.option("batch") * self.step_factor(k)
         if agent.option("critic") == "mle" and self.t % agent.mle_every == 0:
             self.fit_model()
-        for _ in range(agent.option("batch")):
-            sample = self.draw(current)
+        for i in range(agent.option("batch") + agent.with_current):
+            sample = current if agent.with_current and i == 0 else self.draw(current)
             if agent.option("critic") != "mle":
                 self.update_critic(current if agent.option("critic") == "current" else sample)
             if isinstance(agent, JekyllHydeSettings) and agent.option("hyde") == "q_learning":

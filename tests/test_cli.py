@@ -16,6 +16,7 @@ from jekyllhyde import errors, intervals
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.cli import main
 from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.lab.verdicts import VERDICTS
 from jekyllhyde.registry import shell_name
 
 
@@ -590,8 +591,8 @@ def test_figure_writes_picture_numbers_and_verdicts(
     assert lines[0] == "series,x,y,lo,hi"
     assert len(lines) == 1 + 7 * 1000
     claims = json.loads((tmp_path / "5a.claims.json").read_text())
-    assert {"id", "claim", "verdict", "measured"} == set(claims[0])
-    assert {claim["verdict"] for claim in claims} <= {"supported", "partly", "contradicted"}
+    assert {"id", "claim", "verdict", "reason", "measured", "parts"} == set(claims[0])
+    assert {claim["verdict"] for claim in claims} <= set(VERDICTS)
 
 
 HEAVY = {"jax", "matplotlib", "pyarrow", "ray", "scipy.stats"}

@@ -172,7 +172,7 @@ def test_replay_draws_only_what_is_stored() -> None:
 def test_counters_stop_instead_of_beginning_anew_below_0() -> None:
     """Past 2^31 steps agents would be in their warm-up again, and learn nothing."""
     most = jnp.int32(2**31 - 1)
-    config = configure("ddqn", hidden=(4,), batch=2, capacity=4)
+    config = configure("ddqn", "paper", hidden=(4,), batch=2, capacity=4)
     state = ddqn.init(jax.random.key(0), config, Space(5, (), 2))
     state = replace(state, t=most, episodes=most)
     for _ in range(3):
@@ -232,8 +232,8 @@ def test_a_configuration_shows_every_value() -> None:
         for field in fields(config):
             assert f"{field.name}=" in text
         assert "gamma=0.99" in text
-        assert "RND(eta=" in text
-        assert "clip=0.7" in text
+        assert "clip=5.0" in text
+        assert "Counts(power=0.5" in text or "RND(eta=" in text
 
 
 def test_epsilon_by_hand() -> None:

@@ -1,5 +1,6 @@
-"""Two parts of the tabular agents against computations that share nothing with them: the standard
-error behind `raise_hopeful`, and the order in which `Backward` replays.
+"""Parts of the tabular agents against computations that share nothing with them: the standard error
+behind `raise_hopeful`, the order in which `Backward` replays, and the numbers that the next draw
+will take.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 import jekyllhyde as jh
+from jekyllhyde.jit import fetch_ahead, kernel
 from jekyllhyde.tabular.algorithm import draw, draws
 from jekyllhyde.tabular.learned_model import doubt_of, next_mean
-from jekyllhyde.tabular.records import POSITION, Run, new_edges, stream, uniform
+from jekyllhyde.tabular.records import POSITION, Run, new_edges, next_numbers, stream, uniform
 from jekyllhyde.tabular.replays import Backward, TwoLogs
 from test_hyde import advanced, lake
 
@@ -99,3 +101,24 @@ def test_backward_in_a_ring() -> None:
     logs = Logs(list(range(10, 17)), [], capacity=4)  # holds 14, 15, 16, 13
     assert logs.order(length=3, batch=1, control=0, o=0.5) == [16, 15, 14]
     assert logs.order(length=3, batch=3, control=0, o=0.5)[6:] == [13, 16, 15]
+
+
+def test_the_next_two_numbers_are_known_and_the_stream_stays() -> None:
+    words = stream(3, 4)
+    for _ in range(100):
+        before, told = words.copy(), next_numbers(words)
+        assert (words == before).all()
+        assert told == (uniform(words), uniform(words))
+
+
+@kernel
+def _sum_of_all(numbers: Any) -> float:
+    total = 0.0
+    for i in range(len(numbers)):
+        fetch_ahead(numbers, np.uint64(i + 10**9))  # far beyond the end
+        total += numbers[i]
+    return total
+
+
+def test_a_fetch_ahead_changes_nothing() -> None:
+    assert _sum_of_all(np.arange(5.0)) == 10.0

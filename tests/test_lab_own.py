@@ -28,8 +28,11 @@ OWN = """
 import numpy as np
 from scipy import sparse
 import jekyllhyde as jh
+from jekyllhyde.lab import estimates
+from jekyllhyde.lab.claims import compare
 from jekyllhyde.lab.panel import Claim, Panel
 from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab.verdicts import HIGHER
 
 def coin(reward: float = 1.0, gamma: float = 0.9, seed: int = 0):
     P = sparse.csr_array(np.array([[0, 1.0], [0, 1.0], [0, 0], [0, 0]]))
@@ -43,7 +46,7 @@ experiment = Experiment(
     name="own", method="plan", problem={"name": "own.py:coin", "seed": 3}, settings={"updates": 5},
     series=[{"label": "A & B", "tag": "a", "density": "own.py:density"}, {"label": "PG"}],
 )
-claim = Claim("rises", "It rises.", lambda curves: ("supported", f"{curves.y['a'][-1]:.3g}"))
+claim = Claim("rises", "It rises.", (compare(estimates.mean, ["a"], HIGHER),))
 FIGURE = (Panel("one", "first", experiment, "updates", exact=True, claims=(claim,)),
           Panel("two", "second", experiment, "updates", series=("a",)))
 ONE = FIGURE[0]

@@ -41,6 +41,27 @@ def test_a_digest_is_of_the_complete_settings() -> None:
     assert cell.complete["problem"]["seed"] == "run"
 
 
+def test_the_seeds_of_random_mdps_can_begin_anywhere() -> None:
+    problem = {"name": "garnet", "n_states": 20}
+    later = {**problem, "seed": "run+1000"}
+    for run in (0, 3):
+        meant = problem_for_run({**problem, "seed": 1000 + run}, run)
+        assert problem_for_run(later, run).P.data.tolist() == meant.P.data.tolist()
+        assert problem_for_run(later, run).P.data.tolist() != (
+            problem_for_run(problem, run).P.data.tolist()
+        )
+    assert problem_for_run({**problem, "seed": "run+0"}, 2) is problem_for_run(problem, 2)
+
+    def digest(seed: str) -> str:
+        given = {**problem, "seed": seed}
+        return Experiment("e", "plan", given, [{"label": "PG"}], {"updates": 5}).cells[0].digest
+
+    assert len({digest("run"), digest("run+7"), digest("run+8")}) == 3
+    for seed in ("run+", "run-1", "run+x", "runs"):
+        with pytest.raises(InputError, match="it must be an integer"):
+            digest(seed)
+
+
 def test_equal_settings_have_equal_digests_and_others_do_not() -> None:
     base = planned().cells[0]
 

@@ -2,171 +2,237 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
+from itertools import product
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from claim_worlds import make
-from curve_worlds import chain_learns
-from jekyllhyde.lab import claim_tests, estimates, verdicts
-from jekyllhyde.lab.estimates import Estimate, Untestable, exactly
+from claim_worlds import axis_of, make
+from curve_worlds import chain_learns, level
+from jekyllhyde.lab import claims, estimates, times, verdicts
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.panel import judge
-from time_worlds import eta_chain, eta_random, exploration, plan_sizes
+from jekyllhyde.lab.judgement import judge
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import (
+    ALIKE,
+    EQUAL,
+    NO_EXCEPTION,
+    Estimate,
+    Part,
+    Range,
+    Undecided,
+    about,
+    above,
+    below,
+    rounds_to,
+)
+from time_worlds import eta_chain, exploration, flat, never, plan_sizes
+
+FIGURES = Path(inspect.getfile(claims)).parent / "figures"
+
+
+def part(estimate: Estimate, stated: Range | None) -> Part:
+    return Part("mean", "PG", estimate, stated)
+
+
+YES, NO, OPEN, SHOWN = (
+    part(Estimate(1.0, 0.5, 1.5), stated) for stated in (above(0), above(2), above(1), None)
+)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_parts_make_a_verdict(count: int) -> None:
+    """Undecided is a verdict of its own, and one part that fails contradicts unless one holds."""
+    for parts in product((YES, NO, OPEN), repeat=count):
+        outcomes = [each.holds for each in parts]
+        expected = (
+            "supported"
+            if all(outcomes)
+            else "partly"
+            if True in outcomes
+            else "contradicted"
+            if False in outcomes
+            else "undecided"
+        )
+        assert verdicts.verdict(parts) == expected
+        assert verdicts.verdict([*parts, SHOWN]) == expected  # what is only shown decides nothing
+    assert verdicts.verdict([]) == verdicts.verdict([SHOWN]) == "undecided"
 
 
 @pytest.mark.parametrize(
-    ("parts", "expected"),
+    ("stated", "inside", "across", "outside"),
     [
-        ((True, True), "supported"),
-        ((False, False), "contradicted"),
-        ((True, False), "partly"),
-        ((None,), "partly"),
-        ((True, None), "partly"),
-        ((False, None), "partly"),
-        ((np.False_, False), "contradicted"),
-        ((np.True_,), "supported"),
+        (above(2), (3, 2.5, 4), (3, 1, 4), (1, 0, 2)),
+        (above(2), (3, 2.5, np.inf), (3, -np.inf, np.inf), (1, -np.inf, 2)),
+        (below(1), (0, 0, 0), (0, 0, np.inf), (1, 1, 1)),
+        (Range(1, 2), (1.5, 1.2, 1.8), (1.5, 0.9, 1.8), (3, 2, 4)),
+        (Range(1, 2), (1.5, 1.5, 1.5), (1.5, 1.5, np.inf), (1, 1, 1)),
+        (about(100), (100, 81, 124), (100, 79, 110), (200, 126, 300)),
+        (about(-1), (-1, -1.2, -0.9), (-1, -1.3, -0.9), (-2, -3, -1.25)),
+        (rounds_to(0.99, 2), (0.99, 0.986, 0.994), (0.99, 0.98, 0.994), (0.97, 0.96, 0.985)),
+        (ALIKE, (1, 0.95, 1.05), (1, 0.9, 1.2), (2, 1.1, 3)),
+        (EQUAL, (0, -0.009, 0.009), (0, -0.02, 0.02), (1, 0.01, 2)),
     ],
 )
-def test_parts_make_a_verdict(parts: tuple[bool | None, ...], expected: str) -> None:
-    assert verdicts.verdict(*parts) == expected
-
-
-def test_no_parts_are_not_testable() -> None:
-    with pytest.raises(Untestable):
-        verdicts.verdict()
-
-
-def test_intervals_decide_only_when_they_lie_on_one_side() -> None:
-    low, across, high = Estimate(1, 0.9, 1.1), Estimate(2, 1, 3), Estimate(4, 3.5, 4.5)
-    assert [verdicts.below(estimate, 2) for estimate in (low, across, high)] == [True, None, False]
-    assert [verdicts.above(estimate, 2) for estimate in (low, across, high)] == [False, None, True]
-    assert [verdicts.within(each, 0.5, 1.5) for each in (low, across, high)] == [True, None, False]
-    assert [verdicts.much_below(exactly(y)) for y in (0.4, 0.7, 1.0)] == [True, None, False]
-    assert [verdicts.much_above(exactly(y)) for y in (2.5, 1.5, 1.0)] == [True, None, False]
-    assert [verdicts.mostly(exactly(share)) for share in (1.0, 0.5, 0.49)] == [True, None, False]
-    curves = make(PANELS["2a"], chain_learns)
-    assert [
-        verdicts.most(curves, flags)
-        for flags in ([True, True], [True, False], [False, False, True])
-    ] == [True, None, False]
-    assert [verdicts.both(*parts) for parts in ((True, True), (True, None), (None, False))] == [
-        True,
-        None,
-        False,
-    ]
-    unknown = Estimate(1.0, -np.inf, np.inf)
-    assert verdicts.below(unknown, 5) is None
-    assert verdicts.about(unknown, 1.0) is None
-
-
-@pytest.mark.parametrize(
-    ("estimate", "expected"),
-    [
-        (exactly(2500), True),
-        (exactly(2100), True),
-        (exactly(3000), True),
-        (exactly(3500), None),
-        (exactly(4500), False),
-        (exactly(-2500), False),
-        (Estimate(2500, 1000, 4000), None),
-        (Estimate(5000, 3000, 9000), None),
-    ],
-)
-def test_about(estimate: Estimate, expected: bool | None) -> None:
-    assert verdicts.about(estimate, 2500) is expected
-    mirrored = Estimate(-estimate.y, -estimate.hi, -estimate.lo)
-    assert verdicts.about(mirrored, -2500) is expected
-
-
-@pytest.mark.parametrize(
-    ("y", "stated", "digits", "expected"),
-    [
-        (0.994, 0.99, 2, True),
-        (0.9835, 0.99, 2, None),
-        (0.97, 0.99, 2, False),
-        (0.9969, 0.997, 3, True),
-        (0.9955, 0.997, 3, None),
-    ],
-)
-def test_rounding_to_a_stated_return(
-    y: float, stated: float, digits: int, expected: bool | None
+def test_an_interval_decides_where_it_lies_inside_or_outside(
+    stated: Range, inside: tuple[float, ...], across: tuple[float, ...], outside: tuple[float, ...]
 ) -> None:
-    assert verdicts.rounds_to(exactly(y), stated, digits) is expected
+    outcomes = [part(Estimate(*ends), stated).holds for ends in (inside, across, outside)]
+    assert outcomes == [True, None, False]
+
+
+def test_a_judged_claim_is_written_as_it_is_read() -> None:
+    other = Part("median", "", Estimate(1.0, 1.0, 1.0), None)
+    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few")
+    assert claim.measured == (
+        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); median: 1"
+    )
+    record = json.loads(json.dumps(claim.record(), allow_nan=False))
+    assert record["parts"][0] == {
+        "what": "mean",
+        "name": "PG",
+        "y": 1.0,
+        "lo": 0.5,
+        "hi": 1.5,
+        "low": 0.0,
+        "high": None,
+        "decides": True,
+        "holds": True,
+    }
+    assert [each["holds"] for each in record["parts"]] == [True, None, None]
+    assert [each["decides"] for each in record["parts"]] == [True, True, False]
+    assert str(Estimate(4.0, 4.0, np.inf)) == "4 or more"
+
+
+def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
+    """What is stated is a reading that all share, or a number that stands in the sentence."""
+    stated = re.compile(r"\b(?:above|below|about|best_about|rounds_to|Range)\(([^()]*)\)")
+    named = re.compile(r"top|FOUND|SOLVED|ROUNDING|said\.\w+\.low|EQUAL\.low|MUCH_LONGER\.low|BEST")
+    sentences = " ".join(claims.SENTENCES.values()).replace(",", "")
+    for path in sorted(FIGURES.glob("figure*.py")):
+        text = path.read_text()
+        assert not re.search(r"import figure\d|from .*figure\d\d", text)
+        for arguments in stated.findall(text):
+            number = arguments.split(",")[0].strip()
+            if named.fullmatch(number):
+                continue
+            value = abs(float(number))
+            spelled = {"0.1": "ten times", "1": "", "6450": "6400 and 6500", "199": "200 runs"}
+            word = spelled.get(f"{value:g}", f"{value:g}")
+            assert word in sentences, f"{path.name}: {arguments}"
 
 
 def test_the_nearest_place_must_be_near() -> None:
     curves = make(PANELS["16a"], exploration)
     assert curves.x[estimates.at(curves, 0.6)] == pytest.approx(0.6)
     thin = make(PANELS["16a"], exploration, x=np.linspace(0.0, 1.0, 11))
-    with pytest.raises(Untestable, match=r"epsilon 0.05 is not among the points; the nearest is 0"):
+    with pytest.raises(Undecided, match=r"epsilon 0.05 is not among the points; the nearest is 0"):
         estimates.at(thin, 0.05)
-    assert {claim["id"]: claim["verdict"] for claim in judge(thin)}[
-        "16a-alleviates"
-    ] == "not testable"
+    assert {claim.id: claim.verdict for claim in judge(thin)}["16a-little"] == "undecided"
     logarithmic = make(PANELS["11a"], eta_chain)
     assert logarithmic.x[estimates.at(logarithmic, 16.0)] == pytest.approx(10**1.2)
-    with pytest.raises(Untestable):
+    with pytest.raises(Undecided):
         estimates.at(make(PANELS["11a"], eta_chain, x=np.array([0.01, 1.0, 1000.0])), 20.0)
+    with pytest.raises(Undecided, match="points of epsilon from 2 to 3"):
+        estimates.between(curves, 2, 3)
 
 
-def test_one_run_refutes_every_and_few_do_not_prove_it() -> None:
-    curves = make(PANELS["2a"], chain_learns, runs=5)
-    assert verdicts.every(curves, [True, False]) is False
-    assert verdicts.every(curves, [True, True]) is None
-    assert verdicts.every(make(PANELS["2a"], chain_learns, runs=6), [True, True]) is True
-    assert verdicts.every(make(PANELS["5b"], plan_sizes), [True]) is True
+def test_one_run_refutes_never_and_few_do_not_prove_it() -> None:
+    few, many = (make(PANELS["2a"], chain_learns, runs=runs) for runs in (35, 36))
+    for curves, outcome in ((few, None), (many, True)):
+        number = estimates.count(curves, "pg", estimates.ends_above, level=0.5)
+        assert part(number, NO_EXCEPTION).holds is outcome
+    one = estimates.count(few, "pg-nu1", estimates.ends_above, level=0.5)
+    assert part(one, NO_EXCEPTION).holds is False
+    exact = make(PANELS["5b"], plan_sizes)
+    assert part(estimates.count(exact, "pg", times.arrive, low=7), NO_EXCEPTION).holds is True
+
+
+def test_intervals_need_ten_runs_and_contain_their_estimate() -> None:
+    few, enough = (make(PANELS["2a"], chain_learns, runs=runs) for runs in (9, 10))
+    assert np.isinf(estimates.mean(few, "pg").lo)
+    assert np.isfinite(estimates.mean(enough, "pg").lo)
+    noisy = make(PANELS["10a"], lambda label, x: 5000 - 20 * x, noise=0.3)
+    correlation = times.trend(noisy, "jh-100t")
+    assert correlation.lo <= correlation.y <= correlation.hi
 
 
 def test_times_in_a_curve_and_distances_to_the_optimum() -> None:
     curves = make(PANELS["2a"], chain_learns, noise=0.0)
-    np.testing.assert_array_equal(estimates.crossing(curves, "jh-100t-o0.5", 0.5), 8000.0)
-    np.testing.assert_array_equal(estimates.crossing(curves, "pg", 0.5), 100_000.0)
-    ratio = estimates.crossing_ratio(curves, "jh-100t-o10sqrtt", "jh-100t-o0.5", 0.5)
+    arriving, stuck = estimates.crossings(curves, 0.5, "jh-100t-o0.5", "pg")
+    np.testing.assert_array_equal(arriving, 8000.0)
+    np.testing.assert_array_equal(stuck, 100_000.0)
+    ratio = estimates.crossing_ratio(curves, "jh-100t-o10sqrtt", "jh-100t-o0.5")
     assert ratio.y == pytest.approx(5.5)
     gap = estimates.gap_ratio(curves, "jh-10sqrtt-o0.5", "jh-100t-o0.5")
     assert gap.y == pytest.approx(0.015 / 0.002)
     assert estimates.gain(curves, "pg-nu1", "pg").y == pytest.approx(0.97)
+    assert estimates.crossing_mean(curves, "pg").hi == np.inf
 
 
-def test_along_the_axis_of_times() -> None:
-    curves = make(PANELS["11b"], eta_random, noise=0.0)
-    place = estimates.best(curves, "jh-100t-o0.5")
-    assert place.y == pytest.approx(20, rel=0.27)
-    assert estimates.slowdown(curves, "pg", curves.x[np.argmin(curves.y["pg"])]).y == 1.0
-    assert estimates.trend(curves, "pg", high=4.0).y == pytest.approx(-1.0)
-    assert estimates.trend(curves, "pg", low=6.0, high=60.0).y == pytest.approx(1.0)
-    with pytest.raises(Untestable, match="nowhere"):
-        estimates.best(make(PANELS["11a"], eta_chain), "pg")
-    sizes_curves = make(PANELS["5b"], plan_sizes)
-    assert estimates.largest(sizes_curves, "pg").y == 6.0
-    assert estimates.solved(sizes_curves, "uniform").all()
+def half_world(label: str, x: np.ndarray) -> np.ndarray:
+    return (never if label.startswith("PG") else flat)(label, x)
 
 
-def test_a_text_shows_estimates_places_and_the_panel() -> None:
-    curves = make(PANELS["16a"], exploration)
-    text = "{x[0.049]:g} of {first:g} to {last:g} ({points} {xlabel}, {cap}): {}"
-    values = {"a": exactly(1.0), "": Estimate(2.0, 1.5, 2.5)}
-    expected = "0.05 of 0 to 1 (101 epsilon, 100000): a 1, 2 [1.5, 2.5]"
-    assert claim_tests.fill(text, curves, values) == expected
+def test_a_series_at_the_cap_gives_a_bound() -> None:
+    curves = make(PANELS["11b"], half_world, runs=20, noise=0.0)
+    pair = ("pg", "jh-100t-o0.5")
+    assert times.time_ratio(curves, *pair) == Estimate(24.0, 24.0, np.inf)
+    assert times.time_ratio(curves, *pair[::-1]).lo == -np.inf
+    assert times.change(curves, "pg", x=1000.0, base=1.0).lo == -np.inf
 
 
-def test_measures_make_a_claim() -> None:
-    """All parts decide, some estimates are only shown, and short runs decide nothing."""
-    curves = make(PANELS["16a"], exploration, noise=0.0)
-    tags = ("jh-o0.5", "jh-o10sqrtt")
-    times = claim_tests.each(estimates.mean, tags, 0.05)
-    first = claim_tests.compare(
-        "{}", times, verdicts.about, 15_000, deciding=claim_tests.FIRST_ONLY
-    )
-    arrive = claim_tests.in_runs(verdicts.none, estimates.arrived, tags, 0.05)
-    long, short, both = (
-        claim_tests.claims(horizon, ("a", "A.", *measures))[0].test(curves)
-        for horizon, measures in (
-            (100_000, [first]),
-            (100_001, [first]),
-            (100_000, [first, arrive]),
-        )
-    )
-    assert long == ("supported", "J&H o=0.5 1.5e+04, J&H o=10/sqrt(t) 9e+04")
-    assert short[0] == "not testable"
-    assert both == ("partly", long[1])
+def test_a_ratio_to_another_panel_has_all_that_both_intervals_allow() -> None:
+    test = claims.relative(estimates.mean, ("pg",), "9a", below(3.0))
+    curves = {name: make(PANELS[name], level(y)) for name, y in (("2a", 0.8), ("9a", 0.4))}
+    (ratio,) = test(curves["2a"], curves.__getitem__)
+    assert ratio.what == "mean at the end, relative to panel 9a"
+    assert ratio.estimate.lo < 2.0 < ratio.estimate.hi
+    for name in ("hi", "lo"):
+        bounds = [getattr(estimates.mean(each, "pg"), name) for each in curves.values()]
+        assert min(bounds) > 0
+    zero = {"2a": curves["2a"], "9a": make(PANELS["9a"], level(0.0))}
+    assert test(curves["2a"], zero.__getitem__)[0].holds is None
+
+
+TREND = "rank correlation of the mean time with epsilon"
+SHORTEST = "mean time, relative to the shortest elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "where", "expected"),
+    [
+        (estimates.mean, {}, "mean at epsilon=1"),
+        (estimates.mean, {"x": 0.05}, "mean at epsilon=0.05"),
+        (times.slowdown, {"x": -np.inf}, f"{SHORTEST} at epsilon=0"),
+        (times.change, {"x": 1, "base": 0.5}, "mean time, relative to that at 0.5 at epsilon=1"),
+        (times.trend, {"low": 0.05, "high": 0.95}, f"{TREND} from epsilon=0.05 to 0.95"),
+        (times.trend, {}, TREND),
+        (
+            estimates.count,
+            {"flags": times.arrive, "low": 7},
+            "number that get there from epsilon=7",
+        ),
+        (estimates.share, {"flags": times.fail_at, "x": 3}, "share that fail at epsilon=3"),
+        (estimates.crossing_ratio, {"level": 0.95}, "mean time to 0.95, ratio"),
+    ],
+)
+def test_what_is_measured_is_said_in_words(
+    quantity: claims.Quantity, where: dict[str, float], expected: str
+) -> None:
+    assert claims.describe(quantity, make(PANELS["16a"], flat), where) == expected
+
+
+def test_a_quantity_of_ones_own_is_called_by_its_text() -> None:
+    def highest(curves: Curves, tag: str) -> Estimate:
+        """Highest {xlabel}."""
+        return estimates.exactly(curves.x.max())
+
+    curves = make(PANELS["16a"], flat)
+    (only,) = claims.compare(highest, ("jh-o0.5",), below(2))(curves, lambda name: curves)
+    assert (only.what, only.holds) == ("highest epsilon", True)
+    assert axis_of(PANELS["16a"]).max() == only.estimate.y

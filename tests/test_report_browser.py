@@ -5,6 +5,7 @@ and it fits a phone.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from chromium import PROGRAM, Chromium
-from jekyllhyde.lab.html_page import write_page
-from jekyllhyde.lab.panel import Curves, judge
+from jekyllhyde.lab.html_page import WORST_FIRST, write_page
+from jekyllhyde.lab.interval_drawing import interval_svg
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves
 from reports import HOSTILE, SKIPPED, made, own_panel, paper_panels
 
 pytestmark = pytest.mark.skipif(
@@ -101,6 +104,8 @@ def test_the_page_forbids_a_network_and_the_test_would_see_one(page: Chromium) -
 
 def test_charts_are_drawn_when_they_come_into_view(page: Chromium) -> None:
     page.open(page.evaluate("location.href"), width=900, height=400)
+    assert page.evaluate(DRAWN) == 0
+    page.evaluate("document.querySelector('.panel').scrollIntoView({behavior: 'instant'})")
     page.wait_for(f"{DRAWN} > 0")
     assert page.evaluate(DRAWN) < page.evaluate("document.querySelectorAll('.panel').length")
 
@@ -122,6 +127,17 @@ def test_a_button_hides_line_and_band(page: Chromium) -> None:
     page.press("Enter", "\r")
     page.wait_for(f"{drawn} === {count}")
     assert page.evaluate(VISIBLE) == before
+
+
+def test_the_papers_curves_come_and_go_with_one_button(page: Chromium) -> None:
+    draw_all(page)
+    before = page.evaluate(VISIBLE)
+    count = 1 + max(meta for meta, kind, _ in before if kind == "toself")
+    assert sum(meta == count for meta, _, _ in before) == count  # one for each series
+    page.click(f"#panel-8a [data-series='{count}']")
+    page.wait_for(f"{VISIBLE}.every(([meta, kind, visible]) => visible === (meta !== {count}))")
+    page.click("#panel-8a [data-all]")
+    page.wait_for(f"{VISIBLE}.every(([meta, kind, visible]) => visible)")
 
 
 def test_double_click_leaves_one_and_all_brings_them_back(page: Chromium) -> None:
@@ -179,7 +195,14 @@ def test_the_mouse_on_a_line_tells_its_value(
 def test_claims_filter_by_verdict_figure_and_text(
     page: Chromium, written: tuple[Path, list[Curves]]
 ) -> None:
-    claims = [claim | {"panel": one.panel.name} for one in written[1] for claim in judge(one)]
+    claims = sorted(
+        (
+            claim.record() | {"panel": one.panel.name}
+            for one in written[1]
+            for claim in judge(one, among(written[1]))
+        ),
+        key=lambda claim: WORST_FIRST.index(claim["verdict"]),
+    )
     assert len(page.evaluate(ROWS)) == len(claims)
     for verdict in sorted({claim["verdict"] for claim in claims}):
         page.click(f".filters [data-verdict='{verdict}']")
@@ -211,10 +234,16 @@ def test_claims_filter_by_verdict_figure_and_text(
     found = [
         claim
         for claim in claims
-        if all(word in " ".join(claim.values()).lower() for word in ("chains", "of", "7"))
+        if all(word in row_text(claim).lower() for word in ("chains", "of", "7"))
     ]
     assert 0 < len(found) < len(claims)
     assert len(page.evaluate(ROWS)) == len(found)
+
+
+def row_text(claim: dict[str, Any]) -> str:
+    """What the row of a claim has in it, the title of its drawing too."""
+    texts = (claim["panel"], claim["claim"], claim["verdict"], "numbers", claim["measured"])
+    return " ".join([*texts, *re.findall("<title>(.*)</title>", interval_svg(claim["parts"]))])
 
 
 def test_fits_a_phone(page: Chromium, written: tuple[Path, list[Curves]]) -> None:

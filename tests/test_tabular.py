@@ -64,6 +64,8 @@ AGENTS: list[TabularAgent] = [
     P(replay=True, batch=4),
     P(replay=True, batch=2, lam=0.01, update="sampled"),
     P(replay=True, critic="current"),
+    P(replay=True, batch=4, with_current=True, eta=4.0),
+    J(batch=4, with_current=True, eta=4.0, hyde_eta=2.0, epsilon=0.5),
     P(critic="mle"),
     P(critic="q_learning", replay=True, capacity=10),
 ]
@@ -88,7 +90,7 @@ def run_once(
 
 def label(agent: TabularAgent) -> str:
     own, default = (one.settings.resolved() for one in (agent, type(agent)()))
-    changed = [f"{name}={value}" for name, value in own.items() if value != default[name]]
+    changed = [f"{name}={value}" for name, value in own.items() if value != default.get(name)]
     return ",".join([agent.name, *changed]).replace(" ", "")
 
 

@@ -161,6 +161,8 @@ BAD_AGENTS: list[tuple[type[TabularAgent], dict[str, Any], str]] = [
     (P, {"density": "uniform"}, "density is 'uniform'"),
     (P, {"lam": -0.1}, "lam is -0.1"),
     (P, {"batch": 4}, "batch is 4"),
+    (P, {"with_current": True}, "with_current is given"),
+    (J, {"with_current": True, "replay": "backward"}, "with_current is given"),
     (P, {"update": "all"}, "update is 'all'"),
     (P, {"nu_in": "env"}, "nu_in is 'env'"),
     (P, {"entropy": "none"}, "entropy is 'none'"),

@@ -253,3 +253,14 @@ def test_lanes_that_contradict_themselves_are_refused(
     save_file(arrays, file)
     with pytest.raises(InputError, match="its lanes cannot be those of such an agent"):
         deep.DoubleDQN.load(tmp_path / "agent")
+
+
+@pytest.mark.parametrize("make_env", [walks, Walk])
+def test_hyde_may_take_over_within_an_episode(make_env: Any, tmp_path: Path) -> None:
+    """Who acts is the episode's affair: each lane has its own, and a saved agent knows it."""
+    settings = {**HYDE, "leader": "handing_over(chance=0.3)"}
+    agent = deep.JekyllHyde(make_env(), **settings).learn(41)
+    assert 0 < agent.episodes.hyde.mean() < 1
+    agent.save(tmp_path / "agent")
+    again = deep.JekyllHyde.load(tmp_path / "agent", make_env()).learn(30)
+    assert same(again, agent.learn(30))

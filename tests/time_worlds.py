@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -130,7 +131,7 @@ def plan_sizes(label: str, x: Floats) -> Floats:
     if label in ("PG", "undiscounted"):
         return np.where(x <= 6, 200.0, CAP)
     if label == "o=10/t":
-        return 2000 * np.exp(0.6 * (x - 3))
+        return 1600 * np.exp(0.28 * (x - 3))
     return {"uniform": 100, "o=0.5": 150, "o=0.1": 500, "o=10/sqrt(t)": 520}[label] * x
 
 
@@ -166,3 +167,17 @@ def plan_lambdas(label: str, x: Floats) -> Floats:
 
 def plan_lambdas_opposite(label: str, x: Floats) -> Floats:
     return (900 if label in ("PG", "undiscounted") else 1000) * (1 + x)
+
+
+def exploration_alone(label: str, x: Floats) -> Floats:
+    # A world in which o makes no difference, and eps does.
+    return np.interp(x, [0.0, 1.0], [50_000, 2000])
+
+
+def spread_where(chosen: Callable[[Floats], Any]) -> World:
+    # Times that differ between runs at some places.
+    return lambda label, x: 5000 * (1 + np.where(chosen(x), 0.5, 0.05) * np.array([[-1.0], [1.0]]))
+
+
+def diverging(label: str, x: Floats) -> Floats:
+    return np.nan * x

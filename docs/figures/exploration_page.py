@@ -17,14 +17,15 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from paper import DOCS, section
-
-from jekyllhyde.lab.draw import write_panel
+from jekyllhyde.lab.draw import note, write_panel
 from jekyllhyde.lab.exploration.panels import PANELS
-from jekyllhyde.lab.panel import Panel, judge, read
+from jekyllhyde.lab.judgement import judge
+from jekyllhyde.lab.panel import Curves, Panel, read
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.suite import Suite
+from jekyllhyde.lab.verdicts import JudgedClaim
 
+DOCS = Path(__file__).resolve().parent.parent
 FEWEST = 20  # runs that a task needs to be shown
 HEAD = """# Exploration in figures
 
@@ -46,6 +47,18 @@ def shown_tasks(panel: Panel, store: Store) -> list[object]:
     ]
 
 
+def section(curves: Curves, claims: list[JudgedClaim]) -> str:
+    """A panel: picture, sentences, verdicts, and what they rest on."""
+    panel = curves.panel
+    rows = [f"| {claim.claim} | **{claim.verdict}** | {claim.measured} |\n" for claim in claims]
+    return (
+        f"## {panel.name}: {panel.title} ({note(curves)})\n\n"
+        f"```{{image}} _static/figure-{panel.name}.png\n"
+        f":alt: Panel {panel.name}, {panel.title}\n:width: 680px\n```\n\n"
+        "| claim | verdict | measured |\n| --- | --- | --- |\n" + "".join(rows)
+    )
+
+
 def main() -> None:
     stores = [Store.open(folder) for folder in sys.argv[1:]]
     parts, counts = [], Counter[str]()
@@ -59,7 +72,7 @@ def main() -> None:
         assert isinstance(panel.experiment, Suite)
         curves = read(replace(panel, experiment=panel.experiment.only(*tasks)), store)
         claims = judge(curves)
-        counts.update(claim["verdict"] for claim in claims)
+        counts.update(claim.verdict for claim in claims)
         parts.append(section(curves, claims))
         with tempfile.TemporaryDirectory() as folder:
             picture, _, numbers, verdicts = write_panel(curves, Path(folder), claims)

@@ -1,75 +1,44 @@
-"""Write the page docs/figures.md, its pictures (docs/_static) and the numbers (docs/results) from a
-store.
+"""Fill docs/results from stores of runs, then write the pages and pictures (`page.py`).
 
-python docs/figures/paper.py STORE [FIGURE3.npz]
+python docs/figures/paper.py STORE [STORE ...] [FIGURE3.npz]
 
-Every panel that the store has; `jh figure all --store STORE` fills it. Figure 3 may come from
-`benchmarks/deep_study.py` instead, which trains all of its agents on a GPU.
+A panel is taken from the first store that has runs of all of its cells; what no store has stays as
+it is in docs/results. Figure 3 may come from `benchmarks/deep_study.py`, which trains all of its
+agents on a GPU.
 """
 
 from __future__ import annotations
 
-import collections
 import csv
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
+import page
 
-from jekyllhyde.errors import InputError
-from jekyllhyde.intervals import summarize
-from jekyllhyde.lab.draw import draw, note
+from jekyllhyde.intervals import Floats, summarize
+from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.figures.drawings import DRAWINGS
-from jekyllhyde.lab.panel import Curves, Panel, judge, read
+from jekyllhyde.lab.judgement import from_store, judge
+from jekyllhyde.lab.panel import Curves, Others, Panel, has_runs, read
 from jekyllhyde.lab.store import Store
 
-DOCS = Path(__file__).resolve().parent.parent
 MOST_POINTS = 101
-VERDICTS = ("supported", "partly", "contradicted", "not testable")
-HEAD = """# Figures
-
-The paper's figures, with a verdict on each claim that the paper makes about them: {counts}. Every panel
-says how many runs it rests on; bands are 95 % intervals over runs (bootstrap of the mean, order statistics for the decile), times are means with the
-cap for runs that never get there. This page is written by `docs/figures/paper.py` from a store that `jh figure all`
-filled; {{doc}}`reproducing` says how to make it anew. The numbers behind the pictures are in `docs/results`.
-Figure 3 was trained on a GPU, by `benchmarks/deep_study.py`; `jh figure 3` trains it where you are.
-
-How verdicts are reached: a claim is made of parts, each decided by its 95 % interval. All parts hold: *supported*; none: *contradicted*;
-otherwise, or where these runs cannot tell, *partly*. The readings of loose words ("about", "much", "slightly") are the same for all figures
-and stand in `lab/verdicts.py`. They come from the words; but one reading was added after the first verdicts had been seen: what is said of an
-axis or an algorithm without "all", "never" or "always" is *partly* right if it is so in at least half of the cases. It turned 5b-constant, 6b-constant,
-14a-easiest, 14b-reliable and 15a-optimism from *contradicted* into *partly*; 5b-exponential and 12a-tolerant were softened likewise because the data
-lean the stated way without deciding.
-"""  # noqa: E501
 
 
 def main() -> None:
-    store = Store.open(sys.argv[1])
-    (DOCS / "results").mkdir(exist_ok=True)
-    parts, counts = [], collections.Counter[str]()
-    for name, drawing in DRAWINGS.items():
-        drawing(DOCS / "_static" / f"figure-{name}.png")
+    stores = [Store.open(path) for path in sys.argv[1:] if not path.endswith(".npz")]
+    study = next((Path(path) for path in sys.argv[1:] if path.endswith(".npz")), None)
     for name, panel in PANELS.items():
-        try:
-            curves = (
-                studied(panel, Path(sys.argv[2]))
-                if name.startswith("3") and len(sys.argv) > 2
-                else read(panel, store)
-            )
-        except InputError as error:
-            print(error)
-            continue
-        draw(curves, DOCS / "_static" / f"figure-{name}.png")
-        claims = judge(curves)
-        write_numbers(curves, claims)
-        counts.update(one["verdict"] for one in claims)
-        parts.append(section(curves, claims))
-        print(name, curves.runs, flush=True)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
-    head = HEAD.format(counts=f"{said}, {sum(counts.values())} in all")
-    (DOCS / "figures.md").write_text("\n".join([head, *parts]))
+        store = next((store for store in stores if has_runs(panel, store)), None)
+        if study is not None and name.startswith("3"):
+            write_numbers(studied(panel, study), from_store(PANELS, store or stores[0]))
+        elif store is not None:
+            write_numbers(read(panel, store), from_store(PANELS, store))
+        else:
+            print(f"{name}: as it was")
+    page.main()
 
 
 def studied(panel: Panel, path: Path) -> Curves:
@@ -88,45 +57,34 @@ def studied(panel: Panel, path: Path) -> Curves:
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
 
 
-def section(curves: Curves, claims: list[dict[str, str]]) -> str:
-    panel = curves.panel
-    rows = [
-        f"| {cell(one['claim'])} | **{one['verdict']}** | {cell(one['measured'])} |"
-        for one in claims
-    ]
-    table = (
-        "\n".join(["| claim | verdict | measured |", "| --- | --- | --- |", *rows]) if rows else ""
-    )
-    about = f":alt: Panel {panel.name}, {panel.title}\n:width: 680px"
-    image = f"```{{image}} _static/figure-{panel.name}.png\n{about}\n```"
-    return f"## {panel.name}: {cell(panel.title)} ({note(curves)})\n\n{image}\n\n{table}\n"
-
-
-def cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("~", "\\~")
-
-
-def write_numbers(curves: Curves, claims: list[dict[str, str]]) -> None:
+def write_numbers(curves: Curves, others: Others) -> None:
+    """P.csv and P.claims.json of a panel P, and in made.json what was run for it."""
     name = curves.panel.name
-    shown = np.unique(np.linspace(0, len(curves.x) - 1, MOST_POINTS).round().astype(int))
-    with (DOCS / "results" / f"{name}.csv").open("w", newline="") as file:
+    with (page.RESULTS / f"{name}.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["series", "x", "y", "lo", "hi", "median", "censored", "runs"])
         for tag, label in curves.labels.items():
             median = np.median(curves.samples[tag], axis=0)
-            for i in shown:
-                values = (
-                    curves.x[i],
-                    curves.y[tag][i],
-                    curves.lo[tag][i],
-                    curves.hi[tag][i],
-                    median[i],
-                    curves.censored[tag][i],
-                )
+            lines = (curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], median)
+            for i in kept(curves.x, name):
+                values = (*(line[i] for line in lines), curves.censored[tag][i])
                 writer.writerow(
                     [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
                 )
-    (DOCS / "results" / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
+    claims = [claim.record() for claim in judge(curves, others)]
+    (page.RESULTS / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
+    made = json.loads(page.MADE.read_text()) | {name: curves.panel.experiment.digest}
+    page.MADE.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
+    print(name, curves.runs, flush=True)
+
+
+def kept(x: Floats, name: str) -> list[int]:
+    """Places that stand for the whole curve: evenly spaced ones, and those of published points."""
+    evenly = np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int)
+    theirs = np.concatenate([np.zeros(0), *(line[0] for line in published(name).values())])
+    inside = theirs[(theirs >= x[0]) & (theirs <= x[-1])]
+    nearest = [int(np.abs(x - place).argmin()) for place in np.unique(inside)]
+    return sorted({*evenly.tolist(), *nearest})
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@ generator.
 
 Samples have the runs on their first axis. Whatever is estimated comes as (y, lo, hi) with a 95 %
 interval. A bootstrap draws n of the n runs with replacement, within each stratum where strata are
-given, and takes the 2.5 % and 97.5 % quantiles of the statistic; several series are resampled
-together, run by run, so that runs on the same MDP stay paired. A generator that is not given is
-`default_rng(0)`: the same samples have the same interval.
+given, and takes the 2.5 % and 97.5 % quantiles of the statistic, or the estimate itself where it
+lies beyond them; several series are resampled together, run by run, so that runs on the same MDP
+stay paired. A generator that is not given is `default_rng(0)`: the same samples have the same
+interval.
 """
 
 import warnings
@@ -107,9 +108,9 @@ def jointly(
         return y, y, y
     counts = weights(n, draws, rng, strata)
     if function is STATISTICS["mean"]:
-        return y, *_ends(np.tensordot(counts, samples[0], axes=1) / n)
+        return _around(y, np.tensordot(counts, samples[0], axes=1) / n)
     drawn = (np.repeat(np.arange(n), row) for row in counts)
-    return y, *_ends(np.array([function(*(series[runs] for series in samples)) for runs in drawn]))
+    return _around(y, [function(*(series[runs] for series in samples)) for runs in drawn])
 
 
 def of_means(
@@ -126,7 +127,7 @@ def of_means(
     if n == 1:
         return y, y, y
     counts = weights(n, draws, rng)
-    return y, *_ends(np.asarray(function(*(counts @ series / n for series in columns)), np.float64))
+    return _around(y, function(*(counts @ series / n for series in columns)))
 
 
 def difference(
@@ -154,7 +155,7 @@ def probability_of_improvement(
         return y, y, y
     rng = np.random.default_rng(0) if rng is None else rng
     rows, columns = weights(len(a), draws, rng) / len(a), weights(len(b), draws, rng) / len(b)
-    return y, *_ends(np.einsum("di,ij,dj->d", rows, wins, columns, optimize=True))
+    return _around(y, np.einsum("di,ij,dj->d", rows, wins, columns, optimize=True))
 
 
 def share(flags: ArrayLike) -> Interval:
@@ -240,6 +241,8 @@ def _shared_runs(samples: tuple[Floats, ...]) -> int:
     return lengths.pop()
 
 
-def _ends(draws: Floats) -> tuple[Floats, Floats]:
-    lo, hi = np.quantile(draws, LEVELS, axis=0)
-    return np.asarray(lo), np.asarray(hi)
+def _around(y: Floats, draws: ArrayLike) -> Interval:
+    # The estimate with the quantiles of what was drawn, widened where they leave it out: those of
+    # a statistic such as a rank correlation lie to one side of it.
+    lo, hi = np.quantile(np.asarray(draws, dtype=np.float64), LEVELS, axis=0)
+    return y, np.minimum(lo, y), np.maximum(hi, y)

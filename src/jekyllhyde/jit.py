@@ -30,6 +30,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core.serialize import dumps
 from numba.extending import intrinsic, overload
 
@@ -38,6 +39,7 @@ from jekyllhyde.parallel import interruptible
 from jekyllhyde.references import digest_of, file_digest
 
 F = TypeVar("F", bound=Callable[..., object])
+READ_AND_KEEP = (0, 3, 1)  # for reading, into the nearest cache, of data
 COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
 
 
@@ -138,6 +140,34 @@ def _sqrt(typing_context: Any, x: Any) -> Any:
 @overload(sqrt, strict=False, jit_options=INLINED)
 def _compiled_sqrt(x: Any) -> Any:
     return lambda x: _sqrt(float(x))  # type: ignore[call-arg]
+
+
+def fetch_ahead(array: Any, place: Any) -> None:
+    """Let the processor fetch array[place] while it goes on; a place out of bounds does no harm."""
+
+
+@intrinsic
+def _fetch_ahead(typing_context: Any, array: Any, place: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if builder.module.triple.startswith("nvptx"):  # a GPU has other threads while one waits
+            return context.get_dummy_value()
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        number, address = ir.IntType(32), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [address], kind)
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), address)
+        builder.call(function, [pointer, *(ir.Constant(number, value) for value in READ_AND_KEEP)])
+        return context.get_dummy_value()
+
+    return numba.void(array, place), generate
+
+
+@overload(fetch_ahead, strict=False, jit_options=INLINED)
+def _compiled_fetch_ahead(array: Any, place: Any) -> Any:
+    def implementation(array: Any, place: Any) -> None:
+        _fetch_ahead(array, place)  # type: ignore[call-arg]
+
+    return implementation
 
 
 def compile_ptx(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:

@@ -24,14 +24,21 @@ Line = tuple[NDArray[Any], ...]
 
 
 def new_figure(
-    columns: int = 1, size: tuple[float, float] = (5.0, 3.2), rows: int = 1
+    columns: int = 1,
+    size: tuple[float, float] = (5.0, 3.2),
+    rows: int = 1,
+    share: bool = False,
 ) -> tuple[Any, list[Any]]:
-    """A figure and its axes, row by row; one sentence where Matplotlib is missing."""
+    """A figure and its axes, row by row, which `share` their scales or not; one sentence where
+    Matplotlib is missing.
+    """
     need("plot")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=200, layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    return figure, list(
+        figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share).ravel()
+    )
 
 
 def as_text(label: str) -> str:

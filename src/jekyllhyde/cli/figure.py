@@ -68,27 +68,51 @@ class Figure:
             paths = folder / f"{name}.png", folder / f"{name}.pdf"
             DRAWINGS[name](*paths)
             report[name] = {"files": [str(path) for path in paths]}
-        report |= {name: self._make(panel, folder) for name, panel in made.items()}
+        others, _ = ready({**PANELS, **panels}, self.preset, self.runs)
+        if len(made) > 1:  # all runs first, for claims that set panels beside each other
+            experiments = [panel.experiment for panel in made.values()]
+            compute(self.lab, experiments, f"{len(made)} panels", quiet=self.json)
+        report |= {name: self._make(panel, folder, others) for name, panel in made.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         say(*([json.dumps(report)] if self.json else files))
+        verdicts = [
+            claim["verdict"] for entry in report.values() for claim in entry.get("claims", ())
+        ]
+        if verdicts and not self.json:
+            say(f"{verdicts.count('supported')} of {len(verdicts)} claims hold")
 
-    def _make(self, panel: jh.lab.Panel, folder: Path) -> dict[str, Any]:
+    def _make(
+        self, panel: jh.lab.Panel, folder: Path, others: Mapping[str, jh.lab.Panel]
+    ) -> dict[str, Any]:
         # Compute what the store lacks of a panel, draw it and judge it.
+        from jekyllhyde.lab.agreement import compare_with_published
         from jekyllhyde.lab.draw import write_panel
+        from jekyllhyde.lab.judgement import from_store
 
         start = time.perf_counter()
         store = compute(self.lab, [panel.experiment], f"panel {panel.name}", quiet=self.json)
         assert store is not None
         curves = jh.lab.read(panel, store)
-        claims = jh.lab.judge(curves)
+        claims = jh.lab.judge(curves, from_store(others, store))
         files = [str(path) for path in write_panel(curves, folder, claims)]
         seconds = time.perf_counter() - start
+        records = [claim.record() for claim in claims]
         title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
         if claims and not self.json:
-            show_table(title, claims)
+            rows = [{"id": c.id, "claim": c.claim, "verdict": c.verdict} for c in claims]
+            show_table(title, rows)
         elif not self.json:
             say(title)
-        return {"seconds": seconds, "runs": curves.runs, "files": files, "claims": claims}
+        beside = compare_with_published(curves).text if panel.published else None
+        if beside and not self.json:
+            say(f"beside the paper: {beside}")
+        return {
+            "seconds": seconds,
+            "runs": curves.runs,
+            "files": files,
+            "claims": records,
+            "published": beside,
+        }
 
 
 @dataclass(frozen=True)

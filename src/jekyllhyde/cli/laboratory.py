@@ -105,15 +105,16 @@ class Sweep:
 
 @dataclass(frozen=True)
 class StoreCommand:
-    """Look into a store: `ls`, `show ID`, `verify`, or `merge FOLDER` (take over another store's
-    runs).
+    """Look into a store: `ls`, `show ID`, `verify`, `merge FOLDER` (take over another store's
+    runs), or `archive FILE` (the runs of the paper's figures in one file).
     """
 
     # ls: cells, runs and failures per experiment; show: one cell, its settings, its runs, who made
-    # them; verify: read everything and compare checksums (exit status 1 if something is wrong); or
-    # merge.
+    # them; verify: read everything and compare checksums (exit status 1 if something is wrong);
+    # merge; or archive.
     action: tyro.conf.Positional[str]
     # For show: a cell's id or digest, or the beginning of one. For merge: the other store's folder.
+    # For archive: the tar file to write.
     what: tyro.conf.Positional[str] = ""
     # The store's folder.
     store: Path = Path("jh-store")
@@ -123,7 +124,7 @@ class StoreCommand:
     json: bool = False
 
     def run(self) -> int | None:
-        check_choice(self.action, "action", ("ls", "show", "verify", "merge"))
+        check_choice(self.action, "action", ("ls", "show", "verify", "merge", "archive"))
         return getattr(self, self.action)(jh.lab.Store.open(self.store))
 
     def ls(self, store: jh.lab.Store) -> None:
@@ -192,6 +193,14 @@ class StoreCommand:
     def merge(self, store: jh.lab.Store) -> None:
         require(self.what, "merge needs the folder of another store")
         say(f"{store.merge(store.open(self.what))} parts taken over")
+
+    def archive(self, store: jh.lab.Store) -> None:
+        from jekyllhyde.lab.figures import PANELS
+        from jekyllhyde.lab.store_archive import write_archive
+
+        require(self.what, "archive needs the tar file to write")
+        names = write_archive(store, PANELS.values(), Path(self.what))
+        say(f"{self.what}: panels {', '.join(names)}")
 
 
 def with_runs(experiment: E, runs: int | None) -> E:

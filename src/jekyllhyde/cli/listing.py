@@ -23,7 +23,8 @@ REGISTRIES = {
     "tabular bonuses": "jekyllhyde.tabular.hyde:BONUSES",
     "deep actor rules": "jekyllhyde.deep.actor_rules:ACTOR_RULES",
     "deep bonuses": "jekyllhyde.deep.bonus:BONUSES",
-    "deep explorers": "jekyllhyde.deep.jekyll_hyde:EXPLORERS",
+    "deep explorers": "jekyllhyde.deep.explorers:EXPLORERS",
+    "who leads": "jekyllhyde.deep.leaders:LEADERS",
     "figures": "jekyllhyde.lab.figures:PANELS",
 }
 SCHEDULES = ("0.5", "100/t", "10/sqrt(t)", "10/t^0.5")

@@ -4,7 +4,8 @@
     agent.predict(observation)
     agent.save("folder")
 
-Settings that are not given are those of the configuration: "recommended", "published" or "paper".
+Settings that are not given are those of the configuration: "recommended", "published", "paper", or
+"recommended_0_3", which is what version 0.3 recommended.
 """
 
 from dataclasses import replace
@@ -13,7 +14,17 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.agent import AGENTS
-from jekyllhyde.deep import TrainResult, actor_rules, ddqn, jekyll_hyde, networks, sac, spaces
+from jekyllhyde.deep import (
+    TrainResult,
+    actor_rules,
+    ddqn,
+    explorers,
+    jekyll_hyde,
+    leaders,
+    networks,
+    sac,
+    spaces,
+)
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.deep.deep_agent import DeepAgent
 
@@ -44,7 +55,8 @@ class JekyllHyde(DeepAgent):
         fresh_critic: bool | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
-        explorer: str | jekyll_hyde.Explorer | None = None,
+        explorer: str | explorers.Explorer | None = None,
+        leader: str | leaders.Leader | None = None,
         bonus: str | Bonus | None = None,
         gamma_hyde: float | None = None,
         eta_hyde: float | None = None,
@@ -55,8 +67,10 @@ class JekyllHyde(DeepAgent):
         hidden_hyde: Widths = None,
         hidden: Widths = None,
         trained_embedding: bool | None = None,
+        one_hot: bool | None = None,
         batch: int | None = None,
         fifo: bool | None = None,
+        prioritized: bool | None = None,
         capacity: int | None = None,
         warmup: int | None = None,
         clip: float | None = None,
@@ -91,6 +105,7 @@ class DoubleDQN(DeepAgent):
         normalize_observations: bool | None = None,
         bonus_weight: float | None = None,
         trained_embedding: bool | None = None,
+        one_hot: bool | None = None,
         timeout_terminates: bool | None = None,
         adam_eps: float | None = None,
         clip: float | None = None,
@@ -126,6 +141,7 @@ class DiscreteSAC(DeepAgent):
         bonus_terminates: bool | None = None,
         normalize_observations: bool | None = None,
         trained_embedding: bool | None = None,
+        one_hot: bool | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 

@@ -52,6 +52,14 @@ class Bonus(eqx.Module):
     def learn(self, state: Any, samples: Samples) -> Any:
         """The state after the batch has been seen; samples with `weight` 0 do not count."""
 
+    def observe(self, state: Any, step: Samples) -> Any:
+        """The state after one step of the agent (not a batch); nothing by default."""
+        return state
+
+    def unknown(self, state: Any, x: Any) -> Any:
+        """How unknown each action [..., A] is in x, from 0 to 1; nothing is by default."""
+        return 0.0
+
 
 class RNDState(eqx.Module):
     """A random target network and the predictor that chases it, one pair or one per action (then

@@ -22,7 +22,16 @@ import jax
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
-from jekyllhyde.deep import actor_rules, ddqn, jekyll_hyde, learning, sac
+from jekyllhyde.deep import (
+    actor_rules,
+    ddqn,
+    disagreement,
+    explorers,
+    jekyll_hyde,
+    leaders,
+    learning,
+    sac,
+)
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
 from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
@@ -31,18 +40,21 @@ ALGORITHMS: Registry[ModuleType] = Registry(
     "agent",
     {"jekyll_hyde": jekyll_hyde, "ddqn": ddqn, "ddqn_rnd": ddqn, "sac": sac, "sac_rnd": sac},
 )
-CONFIGS = ("published", "paper", "recommended")
+CONFIGS = ("published", "paper", "recommended_0_3", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
 # times as long (Appendix F).
 LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     ("jekyll_hyde", "published"): {"epsilon_1": 40_000.0},
     ("jekyll_hyde", "paper"): {"epsilon_1": 40_000.0},
     ("ddqn", "published"): {"epsilon_1": 100.0},
+    ("ddqn", "recommended_0_3"): {"epsilon_1": 100.0},
     ("ddqn", "recommended"): {"epsilon_1": 100.0},
 }
+BONUSES.add("disagreement", disagreement.Disagreement)
 RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
-    "explorer": (jekyll_hyde.EXPLORERS, jekyll_hyde.Explorer),
+    "explorer": (explorers.EXPLORERS, explorers.Explorer),
+    "leader": (leaders.LEADERS, leaders.Leader),
 }
 NAMES = {"actor_rule": tuple(actor_rules.ACTOR_RULES), "schedule": ("paper", "published")}
 # 0.1's options of RND, and its order of all options, by which stored cells are found
@@ -106,7 +118,10 @@ def describe(config: learning.Settings) -> dict[str, Any]:
             **{RND_OPTIONS[name]: value for name, value in options.items()},
             adam_eps=config.adam_eps,
         ),
-        "explorer": jekyll_hyde.Hyde(),
+        "explorer": explorers.Hyde(),
+        "leader": leaders.Scheduled(),
+        "one_hot": False,
+        "prioritized": False,
         "n_steps": 1,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]

@@ -60,7 +60,8 @@ CONFIGS = {
         bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
     # as wide as Jekyll; 30-10 with a step of 0.01 learns little on Four Rooms
-    "recommended": Config(eta_c=1e-3, hidden=(64, 64)),
+    "recommended_0_3": Config(eta_c=1e-3, hidden=(64, 64)),
+    "recommended": Config(eta_c=1e-3, hidden=(64, 64), one_hot=True),
 }
 
 
@@ -123,5 +124,6 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
     discount = config.gamma * far.discount
-    q = networks.q.learn_double_dqn(far, reward, discount, config.eta_c, config.tau, config)
+    goal = networks.q.double_dqn(far, reward, discount)
+    q = networks.q.learn(far, goal, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)

@@ -186,6 +186,8 @@ class DeepAgent(StepwiseAgent):
         if ended:
             self.episodes.add(episode.total, len(episode.actions), episode.hyde, self._steps)
             self._episode = Episode(episode.number + 1, action, hyde)
+        else:
+            episode.hyde = hyde  # he may have taken over
         if lane is not None:
             self._episode = vector.stored(lane, self._observation, self._episode, ended)
         return ended

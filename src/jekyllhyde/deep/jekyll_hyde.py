@@ -6,7 +6,7 @@ Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q
     1-5     networks, empty buffers, Jekyll leads the first episode               init
     7       the personality in control acts, for the whole episode                act
     8, 9    its transition goes to F, and to Hyde's buffer where he acted         update
-    10      at the end of an episode, Hyde leads the next with epsilon_t          update
+    10      at the end of an episode, Hyde leads the next with epsilon_t          Leader
     11-14   the batch: F, the last K transitions, and K of Hyde's                 update
     15, 16  Hyde    q~(s,a) <- bonus + gamma q~_target(s', argmax q~(s', .))      Hyde.learn
     17      critic  q(s,a)  <- r + gamma sum_a' pi(a'|s') q(s',a')                expected_sarsa
@@ -16,28 +16,29 @@ Dr Jekyll exploits: an actor pi and a critic q. Mr Hyde explores: a Double DQN q
 config="paper" is the listing; with `published` and `recommended` the K transitions of line 11 are
 drawn from all that were seen. There is no o_t: a batch is half Hyde's, and F holds his too. Line 19
 comes before 17, which does not read it. The actor's update is a rule of `actor_rules`; the paper's
-is `paper`, and others can unlearn. The one who explores is a record too: `Hyde` is the paper's.
+is `paper`, and others can unlearn. Who explores (`explorers`) and who leads (`leaders`) are records
+too: `hyde` and `scheduled` are the paper's.
 """
 
-from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.bonus import RND
+from jekyllhyde.deep.counts import Counts
+from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
+from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
     Replay,
     Settings,
     State,
+    chosen,
     counted,
-    decreasing,
     learn_critics,
     smallest,
 )
@@ -48,64 +49,11 @@ from jekyllhyde.deep.networks import (
     Transition,
     encode,
     mean,
-    noisy_greedy,
+    pick,
     static,
 )
+from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.errors import require
-from jekyllhyde.registry import Choices
-
-EXPLORERS = Choices("explorer")
-
-
-class Explorer(eqx.Module):
-    """Who explores: a record whose state is any pytree; settings beyond its own are the agent's."""
-
-    @abstractmethod
-    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> Any:
-        """Its state before the first step."""
-
-    @abstractmethod
-    def logits(self, state: Any, config: "Config", x: Any, allowed: jax.Array | None) -> jax.Array:
-        """The logits [A] with which it acts in x, where the actions `allowed` [A] can be taken, or
-        all (None); what it says of the others does not count.
-        """
-
-    @abstractmethod
-    def learn(self, state: Any, config: "Config", samples: Samples) -> Any:
-        """Its state after one update on a batch."""
-
-
-class HydeState(eqx.Module):
-    """Hyde's values q~, and what the bonus has learned."""
-
-    q: Critic
-    bonus: Any
-
-
-@EXPLORERS.register
-class Hyde(Explorer):
-    """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
-
-    def init(self, keys: tuple[jax.Array, jax.Array], config: "Config", space: Space) -> HydeState:
-        return HydeState(
-            q=Critic.of(space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)),
-            bonus=config.bonus.init(keys[1], space),
-        )
-
-    def logits(
-        self, state: HydeState, config: "Config", x: Any, allowed: jax.Array | None
-    ) -> jax.Array:
-        return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
-
-    def learn(self, state: HydeState, config: "Config", samples: Samples) -> HydeState:
-        reward, bonus = config.bonus.of(state.bonus, samples)  # 15
-        discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-        return HydeState(
-            q=state.q.learn_double_dqn(  # 16
-                samples, reward, discount, config.eta_hyde, config.tau_hyde, config
-            ),
-            bonus=config.bonus.learn(bonus, samples),  # 19
-        )
 
 
 class Config(Settings):
@@ -118,12 +66,15 @@ class Config(Settings):
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
-    explorer: Explorer = Hyde()  # who explores: hyde, or "file.py:Mine"
+    explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
+    leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
     actor_rule: str | Rule = static("published")
     schedule: str = static("published")  # form of epsilon_t: paper or published
     # Jekyll's half of the batch is the last K transitions, instead of a draw from all
     fifo: bool = static(False)
+    # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
+    prioritized: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
     n_steps: int = static(1)  # of the returns that the critics learn from
     # the actor sees q after the critic's update, instead of before
@@ -151,10 +102,11 @@ CONFIGS = {
         adam_eps=1e-8,
         bonus=RND(clip=jnp.inf, adam_eps=1e-8),
     ),
-    # Cross-entropy can unlearn. Half of Hyde's actions are uniform: greedy on a bonus that his
-    # network fits slowly, he walks in circles. His values keep one scale as the bonus shrinks, look
-    # far, and end with the episode: else the goal, whose value is never trained, may draw him.
-    "recommended": Config(
+    # What 0.3 recommended, for Four Rooms. Cross-entropy can unlearn. Half of Hyde's actions are
+    # uniform: greedy on a bonus that his network fits slowly, he walks in circles. His values keep
+    # one scale as the bonus shrinks, look far, and end with the episode: else the goal, whose value
+    # is never trained, may draw him.
+    "recommended_0_3": Config(
         actor_rule="cross_entropy",
         epsilon_1=40_000.0,
         hyde_noise=0.5,
@@ -164,6 +116,26 @@ CONFIGS = {
         hyde_xavier=True,
         hidden_hyde=(64, 64),
         bonus=RND(eta=1e-4, normalize=True),
+    ),
+    # Hyde is an optimist, so he needs no noise and fears no end (explorers.py), and leads as long
+    # as he is curious. News must come back over many steps, so target networks are quick; and from
+    # few samples, so Adam's epsilon is small: rows of the first weights that are seldom met then
+    # take large steps. Smaller still, or with a larger step, the critics get too noisy.
+    "recommended": Config(
+        actor_rule="cross_entropy",
+        explorer=Optimist(),
+        leader=Curious(),
+        epsilon_1=40_000.0,  # where another explorer does not say how curious he is
+        bonus=Counts(),
+        one_hot=True,
+        prioritized=True,
+        adam_eps=1e-5,
+        tau=0.05,
+        tau_hyde=0.05,
+        gamma_hyde=0.99,
+        eta_hyde=1e-3,
+        hyde_xavier=True,
+        hidden_hyde=(64, 64),
     ),
 }
 
@@ -193,6 +165,9 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
+        priorities=None
+        if config.fifo or not config.prioritized
+        else Priorities.empty(config.capacity),
     )
 
 
@@ -219,26 +194,46 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     key, draw_key = jax.random.split(state.key)
     draws = jax.random.uniform(draw_key, (1 + 2 * config.batch,))
     draw, recent_draws, hyde_draws = draws[0], *jnp.split(draws[1:], 2)
-    t = counted(state.t)
+    t, networks = counted(state.t), state.networks
+    step = Samples.of(networks.features, transition, jnp.ones(()))
+    seen = config.explorer.observe(networks.explorer, config, step, ended)
+    networks = replace(networks, explorer=seen)
     # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
     hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
-    ahead = config.n_steps, config.gamma
-    recent = everyone.everything() if config.fifo else everyone.sample(recent_draws, *ahead)  # 11
-    own = hyde.sample(hyde_draws, *ahead)  # 12-14
+    recent, place, priorities = _recent(state, config, everyone, recent_draws)  # 11
+    own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
-    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
-    return State(
-        networks=jax.tree.map(partial(jnp.where, t > config.warmup), learned, state.networks),
+    samples = Samples.of(networks.features, *batch)
+    if priorities is not None:
+        surprise = jnp.abs(td_error(networks, config, samples))
+        priorities = priorities.learned(place, surprise[: config.batch])
+    after = State(
+        networks=chosen(t > config.warmup, learn(networks, config, samples), networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
         t=t,
         episodes=counted(state.episodes, ended),
-        # 10
-        hyde_acts=jnp.where(ended, draw < decreasing(config, t, config.warmup), state.hyde_acts),
+        hyde_acts=state.hyde_acts,
+        priorities=priorities,
     )
+    return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
+
+
+def _recent(
+    state: State, config: Config, everyone: Replay, draws: jax.Array
+) -> tuple[tuple[Transition, jax.Array], Any, Any]:
+    # Jekyll's half of the batch, and where it comes from, if that is prioritized.
+    ahead = config.n_steps, config.gamma
+    if config.fifo:
+        return everyone.everything(), None, None
+    if not config.prioritized:
+        return everyone.sample(draws, *ahead), None, None
+    priorities = state.priorities.added(state.everyone.position)
+    place, weight = priorities.draw(draws, everyone.size)
+    return everyone.at(place, weight, *ahead), place, priorities
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
@@ -264,6 +259,12 @@ def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     return samples.reward + config.gamma * samples.discount * v
+
+
+def td_error(networks: Networks, config: Config, samples: Samples) -> jax.Array:
+    """What the critics lack of their goal [N]."""
+    q = smallest([critic.online.network(samples.x) for critic in networks.critics])
+    return expected_sarsa(networks, config, samples) - pick(q, samples.action)
 
 
 def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:

@@ -48,6 +48,8 @@ class Settings(eqx.Module):
     adam_eps: float = 1e-4  # Adam's epsilon
     bonus: Bonus = RND()  # what counts as new: rnd, or "file.py:Mine"
     trained_embedding: bool = static(False)  # each network embeds states itself
+    # states by index are one-hot vectors, not a random table's rows
+    one_hot: bool = static(False)
     # numbers in observations are scaled by their running mean and variance
     normalize_observations: bool = static(True)
     batch: int = static(256)  # transitions per update
@@ -72,8 +74,9 @@ class Replay(eqx.Module):
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
     for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
-    draw; where `n` is more than 1, with what so many steps led to. `everything` has all places of
-    the ring, with weights [capacity]: 0 where nothing is stored yet.
+    draw. `at` has those at certain places; where `n` is more than 1, with what so many steps led
+    to. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is stored
+    yet.
     """
 
     data: Transition
@@ -116,10 +119,15 @@ class Replay(eqx.Module):
     ) -> tuple[Transition, jax.Array]:
         index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
         weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
-        batch, weight = self._fetched(jax.tree.map(lambda ring: ring[index], self.data), weight)
+        return self.at(index, weight, n, gamma)
+
+    def at(
+        self, place: jax.Array, weight: jax.Array, n: int = 1, gamma: Any = 1.0
+    ) -> tuple[Transition, jax.Array]:
+        batch, weight = self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
         if n == 1:
             return batch, weight
-        ahead = look_ahead(self.data, self.position, index, n, gamma)
+        ahead = look_ahead(self.data, self.position, place, n, gamma)
         if self.frames is None:
             return replace(batch, ahead=ahead), weight
         led_to, is_there = self.frames.fetch(ahead.following)
@@ -153,6 +161,7 @@ class State(eqx.Module):
     t: jax.Array = eqx.field(default_factory=_zero)  # environment steps
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
+    priorities: Any = None  # of all transitions, where there are
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None
@@ -188,7 +197,11 @@ def update_from_replay(
     everyone = state.everyone.add(transition)
     draws = jax.random.uniform(batch_key, (config.batch,))
     batch = everyone.sample(draws, getattr(config, "n_steps", 1), config.gamma)
-    learned = learn(state.networks, config, Samples.of(state.networks.features, *batch))
+    networks = state.networks
+    if networks.bonus is not None:
+        step = Samples.of(networks.features, transition, jnp.ones(()))
+        networks = replace(networks, bonus=config.bonus.observe(networks.bonus, step))
+    learned = learn(networks, config, Samples.of(networks.features, *batch))
     after = replace(
         state,
         everyone=everyone,
@@ -196,10 +209,12 @@ def update_from_replay(
         t=counted(state.t),
         episodes=counted(state.episodes, ended),
     )
-    return replace(
-        after,
-        networks=jax.tree.map(partial(jnp.where, is_ready(after)), learned, state.networks),
-    )
+    return replace(after, networks=chosen(is_ready(after), learned, networks))
+
+
+def chosen(condition: jax.Array, then: Any, otherwise: Any) -> Any:
+    """One of two pytrees; what is the same in both costs nothing."""
+    return jax.tree.map(lambda a, b: a if a is b else jnp.where(condition, a, b), then, otherwise)
 
 
 def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
@@ -212,9 +227,9 @@ def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
 
 
 class Critic(eqx.Module):
-    """A network for q, and its target network; the same before the first step (`of`).
-    `learn_double_dqn` takes one step of Double DQN on `reward` [N], with rates of q and of its
-    target network.
+    """A network for q, and its target network; the same before the first step (`of`). `double_dqn`
+    has the goal [N] of Double DQN on `reward` [N]; `learn` takes a step towards a goal, with rates
+    of q and of its target network.
     """
 
     online: Learner
@@ -224,17 +239,13 @@ class Critic(eqx.Module):
     def of(cls, network: Network) -> Self:
         return cls(Learner.of(network), network)
 
-    def learn_double_dqn(
-        self,
-        samples: Samples,
-        reward: jax.Array,
-        discount: Any,
-        eta: Any,
-        tau: Any,
-        config: Settings,
-    ) -> Self:
+    def double_dqn(self, samples: Samples, reward: jax.Array, discount: Any) -> jax.Array:
         greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)
-        goal = reward + discount * pick(self.target(samples.x_next), greedy)
+        return reward + discount * pick(self.target(samples.x_next), greedy)
+
+    def learn(
+        self, samples: Samples, goal: jax.Array, eta: Any, tau: Any, config: Settings
+    ) -> Self:
         online, _ = regress(self.online, samples, goal, eta, config)
         return type(self)(online, blend(self.target, online.network, tau))
 

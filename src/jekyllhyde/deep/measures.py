@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep import jekyll_hyde, sac
+from jekyllhyde.deep.explorers import HydeState
 from jekyllhyde.deep.learning import Settings, State, decreasing
 from jekyllhyde.deep.networks import Samples, mean, pick
 
@@ -32,15 +33,14 @@ def _of_jekyll_hyde(
 ) -> dict[str, jax.Array]:
     networks = state.networks
     values = {
-        "epsilon": decreasing(config, state.t, config.warmup),
+        "epsilon": config.leader.epsilon(state, config),
         **_of_actor(networks, samples, jekyll_hyde.expected_sarsa(networks, config, samples)),
     }
     explorer = networks.explorer
-    if not isinstance(explorer, jekyll_hyde.HydeState):
+    if not isinstance(explorer, HydeState):
         return values
     bonus, _ = config.bonus.of(explorer.bonus, samples)
-    discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
-    goal = bonus + discount * jnp.max(explorer.q.target(samples.x_next), -1)
+    goal = config.explorer.goal(explorer, config, samples, bonus)  # type: ignore[attr-defined]
     return {
         **values,
         "bonus": mean(bonus, samples.weight),

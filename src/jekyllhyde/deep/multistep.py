@@ -10,10 +10,23 @@ the return is not corrected for that.
 
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import Ahead, Transition
+from jekyllhyde.deep.networks import Transition
+
+
+class Ahead(eqx.Module):
+    """What n steps led to: their discounted rewards, where they led, the discount of that, gamma^(n
+    - 1) or 0 where the model terminated, and the actions that are allowed there. There are fewer
+    steps where no more are known.
+    """
+
+    reward: jax.Array
+    following: Any
+    discount: jax.Array
+    allowed_next: Any
 
 
 def look_ahead(

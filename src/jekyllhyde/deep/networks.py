@@ -2,9 +2,10 @@
 transitions that they are given.
 
 Observations are vectors, vectors with images (`encoders.Seen`), or state indices. An index becomes
-a vector in one of two ways: through one random table, fixed and the same for all networks (the
-paper: "a random 20-dimensional embedding for each distinct position"), or through a table that
-belongs to a network and is trained with it (`published`).
+a vector in one of three ways: through one random table, fixed and the same for all networks (the
+paper: "a random 20-dimensional embedding for each distinct position"), through a table that belongs
+to a network and is trained with it (`published`), or as a one-hot vector (`recommended`), whose
+product with the first weights is a row of them.
 
 Where an environment says which actions are `allowed`, the others have the logit and the value
 `FORBIDDEN`: they are neither taken nor counted on.
@@ -48,8 +49,13 @@ class Network(eqx.Module):
         x = x if self.convolutions is None else self.convolutions(x)
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
         for w, b in hidden:
-            x = jax.nn.relu(x @ w + b)
-        return x @ weight + bias
+            x = jax.nn.relu(_product(x, w) + b)
+        return _product(x, weight) + bias
+
+
+def _product(x: Any, weight: jax.Array) -> jax.Array:
+    # an index stands for its one-hot vector: of the product that is a row
+    return weight[x] if jnp.issubdtype(jnp.asarray(x).dtype, jnp.integer) else x @ weight
 
 
 def make_network(
@@ -83,6 +89,7 @@ class Space(eqx.Module):
     parts : of observations that are not one array; `shape` is then that of the vector they become.
     factors : of actions that are a product, how many along each axis, and the first of each.
     masked : whether the environment says which actions are allowed.
+    one_hot : whether indices stand for one-hot vectors.
 
     `network` has a network with these hidden layers and an output per action, `perceptron` one with
     the outputs that are asked for. `embed` has the space, told by the settings whether networks
@@ -99,6 +106,7 @@ class Space(eqx.Module):
     parts: tuple[Part, ...] = static(())
     factors: tuple[tuple[int, int], ...] = static(())
     masked: bool = static(False)
+    one_hot: bool = static(False)
 
     @classmethod
     def restored(cls, stored: dict[str, Any]) -> Self:
@@ -117,8 +125,21 @@ class Space(eqx.Module):
 
     @property
     def width(self) -> int:  # of the vectors that reach a network's first layer
-        vector = math.prod(self.shape) if self.n_states is None else EMBEDDING
-        return vector + convolved_width(self.images)
+        return self._vector + convolved_width(self.images)
+
+    @property
+    def indexed(self) -> bool:  # whether networks are given indices
+        return self.one_hot or self.n_embedded is not None
+
+    @property
+    def n_features(self) -> int:  # of what networks are given, pixels included
+        return self._vector + sum(math.prod(image) for image in self.images)
+
+    @property
+    def _vector(self) -> int:
+        if self.n_states is None:
+            return math.prod(self.shape)
+        return self.n_states if self.one_hot else EMBEDDING
 
     def example(self) -> Any:  # an observation of zeros
         if self.n_states is not None:
@@ -155,6 +176,8 @@ class Space(eqx.Module):
             is_needed = config.normalize_observations and self.n_numbers > 0
             normalizer = Normalizer.of(self.n_numbers) if is_needed else None
             return replace(self, n_embedded=self.n_states), normalizer
+        if config.one_hot:
+            return replace(self, one_hot=True), None
         return self, jax.random.normal(key, (self.n_states, EMBEDDING))
 
 
@@ -174,18 +197,6 @@ def encode(features: Any, observation: Any) -> Any:
 def among(allowed: jax.Array | None, values: jax.Array) -> jax.Array:
     """Logits or values [..., A], `FORBIDDEN` where the action is not among those `allowed`."""
     return values if allowed is None else jnp.where(allowed, values, FORBIDDEN)
-
-
-class Ahead(eqx.Module):
-    """What n steps led to: their discounted rewards, where they led, the discount of that, gamma^(n
-    - 1) or 0 where the model terminated, and the actions that are allowed there. There are fewer
-    steps where no more are known.
-    """
-
-    reward: jax.Array
-    following: Any
-    discount: jax.Array
-    allowed_next: Any
 
 
 class Transition(eqx.Module):

@@ -84,8 +84,10 @@ def transitions(replay: Replay) -> Transition:
 def _added(state: State, batch: Transition) -> State:
     # with each transition, what normalizes observations moves on too
     def body(state: State, transition: Transition) -> tuple[State, None]:
-        seen = state.observed(transition)
-        return replace(seen, everyone=seen.everyone.add(transition)), None
+        seen, priorities = state.observed(transition), state.priorities
+        if priorities is not None:
+            priorities = priorities.added(seen.everyone.position)
+        return replace(seen, everyone=seen.everyone.add(transition), priorities=priorities), None
 
     return jax.lax.scan(body, state, batch)[0]
 

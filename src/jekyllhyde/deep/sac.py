@@ -59,7 +59,9 @@ CONFIGS = {
         bonus=RND(per_action=True, deep_target=True),
     ),
     "paper": Config(clip=jnp.inf, adam_eps=1e-8, bonus=RND(clip=jnp.inf, adam_eps=1e-8)),
-    "recommended": Config(eta=1e-3, eta_c=1e-3),  # with steps of 0.01 the policy gets worse again
+    # with steps of 0.01 the policy gets worse again
+    "recommended_0_3": Config(eta=1e-3, eta_c=1e-3),
+    "recommended": Config(eta=1e-3, eta_c=1e-3, one_hot=True),
 }
 
 

@@ -8,17 +8,23 @@ lab.draw(curves, "sweep.png")
 from pathlib import Path
 
 from jekyllhyde.lab import engine as engines
+from jekyllhyde.lab.agreement import Agreement, compare_with_published
 from jekyllhyde.lab.draw import draw
-from jekyllhyde.lab.panel import Claim, Curves, Panel, judge, panel_of, read
+from jekyllhyde.lab.judgement import judge
+from jekyllhyde.lab.panel import Claim, Curves, Panel, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import JudgedClaim
 
 __all__ = [
+    "Agreement",
     "Claim",
     "Curves",
     "Experiment",
+    "JudgedClaim",
     "Panel",
     "Store",
+    "compare_with_published",
     "draw",
     "judge",
     "panel_of",

@@ -5,7 +5,8 @@ colours safe for the colour-blind and dashes for print; the plotted numbers (CSV
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.files import write_json, write_text
+from jekyllhyde.lab.agreement import NOT_PUBLISHED, compare_with_published, published
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import JudgedClaim
 from jekyllhyde.plotting import (
     BLACK,
     BLUE,
@@ -91,11 +94,11 @@ def styles(tags: list[str]) -> dict[str, Style]:
     others = zip(cycle(COLOURS), cycle(DASHES))
     looks = {}
     for tag in tags:
-        name, _, variant = tag.partition("-batch")
+        name, *variant = re.split(r"-(?=batch|divided)", tag, maxsplit=1)
         name, _, entropy = name.partition("-lam")
         colour, dash = _KNOWN.get(name) or next(others)
         if variant:
-            dash = "longdash" if "eta" in variant else _IN_BATCH.get(dash, dash)
+            dash = "longdash" if variant == ["divided"] else _IN_BATCH.get(dash, dash)
         looks[tag] = Style(colour, dash, 0.9 if variant else 1.4, "x" if entropy else "")
     return looks
 
@@ -113,49 +116,44 @@ def note(curves: Curves) -> str:
 
 
 def draw(curves: Curves, *paths: str | Path) -> None:
-    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings."""
-    panel = curves.panel
-    figure, (axes,) = new_figure(size=(6.8, max(3.4, 0.17 * len(curves.y) + 0.8)))
-    (_draw_points if panel.words else _draw_lines)(axes, curves)
-    if panel.logx:
-        axes.set_xscale("log")
-        if len(curves.x) <= FEW:
-            axes.set_xticks(curves.x, [f"{x:g}" for x in curves.x])
-            axes.minorticks_off()
-    if panel.kind == "time":  # with the cap marked
-        axes.set_yscale("log")
-        axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
-        axes.annotate(
-            "cap",
-            (1.0, curves.cap),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, 2),
-            textcoords="offset points",
-            ha="right",
-            fontsize="x-small",
-            color="0.4",
-        )
-    if panel.ylim is not None:
-        axes.set_ylim(*panel.ylim)
-    if panel.quantity == "regret":
-        axes.set_yscale("symlog")
-    if words := panel.words:
-        slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
-        axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
-    axes.set_xlabel(as_text(panel.xlabel))
-    axes.set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
+    """Write the picture of a panel to `paths`: PNG, PDF or SVG by their endings.
+
+    The panel's groups of series, if it has some, stand side by side.
+    """
+    panel, looks = curves.panel, styles(list(curves.y))
+    groups = panel.groups or {"": tuple(curves.y)}
+    is_alone = len(groups) == 1
+    size = (
+        (6.8, max(3.4, 0.17 * len(curves.y) + 0.8)) if is_alone else (2.5 * len(groups) + 0.6, 4.2)
+    )
+    figure, sides = new_figure(len(groups), size, share=True)
+    for (name, tags), axes in zip(groups.items(), sides, strict=True):
+        chosen = {tag: looks[tag] for tag in tags if tag in looks}
+        (_draw_points if panel.words else _draw_series)(curves, axes, chosen)
+        _dress(curves, axes)
+        if is_alone:
+            place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+        else:
+            axes.set_title(as_text(name), fontsize="small")
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)}
+        axes.legend(frameon=False, fontsize="x-small", **place)
+    sides[0].set_ylabel(panel.ylabel, fontsize="small" if len(panel.ylabel) > 40 else None)
     title = f"{as_text(panel.name)}   {as_text(panel.title)}   ({note(curves)})"
-    axes.set_title(title, fontsize="small", loc="left")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    if is_alone:
+        sides[0].set_title(title, fontsize="small", loc="left")
+    else:
+        figure.suptitle(title, fontsize="small")
+    agreement = compare_with_published(curves)
+    if agreement.verdict != NOT_PUBLISHED:
+        figure.supxlabel(agreement.text, fontsize="x-small", color="0.35")
     save_figure(figure, *map(Path, paths))
 
 
-def _draw_lines(axes: Any, curves: Curves) -> None:
-    # A line per series, and a band for its interval.
+def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
+    # Lines with their bands, and the paper's own curves, thin and grey behind them.
     shown = np.unique(np.linspace(0, len(curves.x) - 1, 1000).astype(int))
     x = curves.x[shown]
-    for order, (tag, style) in enumerate(styles(list(curves.y)).items()):
+    for order, (tag, style) in enumerate(looks.items()):
         axes.plot(
             x,
             curves.y[tag][shown],
@@ -177,11 +175,48 @@ def _draw_lines(axes: Any, curves: Curves) -> None:
                 alpha=0.15,
                 linewidth=0,
             )
+    if curves.panel.logx:
+        axes.set_xscale("log")
+        if len(x) <= FEW:
+            axes.set_xticks(x, [f"{place:g}" for place in x])
+            axes.minorticks_off()
+    limits, known = curves.panel.xlim or axes.get_xlim(), published(curves.panel.published)
+    lines = [known[curves.labels[tag]] for tag in looks if curves.labels[tag] in known]
+    for i, line in enumerate(lines):
+        name = {"label": "published"} if i == 0 else {}
+        axes.plot(*line, color="0.55", linewidth=0.7, marker=".", ms=2.0, zorder=2.5, **name)
+    axes.set_xlim(limits)
 
 
-def _draw_points(axes: Any, curves: Curves) -> None:
+def _dress(curves: Curves, axes: Any) -> None:
+    # Axes, their limits and labels, and the cap of a time.
+    panel = curves.panel
+    if panel.kind == "time":
+        axes.set_yscale("log")
+        axes.axhline(curves.cap, color="0.6", linewidth=0.8, zorder=0)
+        axes.annotate(
+            "cap",
+            (1.0, curves.cap),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2),
+            textcoords="offset points",
+            ha="right",
+            fontsize="x-small",
+            color="0.4",
+        )
+    if panel.ylim is not None:
+        axes.set_ylim(*panel.ylim)
+    if panel.quantity == "regret":
+        axes.set_yscale("symlog")
+    if words := panel.words:
+        slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
+        axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
+    axes.set_xlabel(as_text(panel.xlabel))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
     # Where the axis has words: the series of a place side by side, with bars for their intervals.
-    looks = styles(list(curves.y))
     for order, (tag, style) in enumerate(looks.items()):
         y = curves.y[tag]
         axes.errorbar(
@@ -198,7 +233,7 @@ def _draw_points(axes: Any, curves: Curves) -> None:
 
 
 def write_panel(
-    curves: Curves, folder: Path, claims: Sequence[dict[str, str]] | None = None
+    curves: Curves, folder: Path, claims: Sequence[JudgedClaim] | None = None
 ) -> list[Path]:
     """Write P.png, P.pdf and P.csv (series,x,y,lo,hi) for the panel P, and P.claims.json where
     claims were judged; returns the paths.
@@ -206,7 +241,7 @@ def write_panel(
     endings = ("png", "pdf", "csv", "claims.json")[: 3 if claims is None else 4]
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
-        write_json(paths[3], claims)
+        write_json(paths[3], [claim.record() for claim in claims])
     file, places = io.StringIO(), curves.panel.words or [f"{x:.10g}" for x in curves.x]
     csv.writer(file).writerows(
         [

@@ -1,58 +1,43 @@
 """Estimates from a panel's curves: numbers with a 95 % interval, and per run what is so.
 
-A function takes the curves, one or two tags, and what it measures at: a place x on the axis is the
-nearest point, and -inf and inf are its ends. Runs that are not finite are left out.
+A function takes the curves, the tags of one or more series, and what it measures at: a place x on
+the axis is the nearest point, and -inf and inf are its ends. Its first line is what is shown of it.
+Runs that are not finite are left out. What the curves do not have raises `Undecided`.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import FOUND, Estimate, Undecided
 
 FIRST, LAST = -np.inf, np.inf
-ABOUT = 1.25
-FEWEST = 6  # fewer runs that all agree do so by chance with a probability above 5 %
+FEWEST = 10  # a bootstrap of fewer runs is too narrow to decide anything
+ALL = 36  # so many runs without an exception leave fewer than one in ten
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-
-class Untestable(Exception):
-    """Why the panel cannot decide a claim."""
+Flags = Callable[..., Bools]
 
 
 def require(condition: Any, reason: str) -> None:
-    # Untestable for this reason unless the condition holds.
+    """Undecided for this reason unless the condition holds."""
     if not condition:
-        raise Untestable(reason)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95 % interval; without limits where there are too few runs for one."""
-
-    y: float
-    lo: float
-    hi: float
-
-    def __str__(self) -> str:
-        limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
-        return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < np.inf else "")
+        raise Undecided(reason)
 
 
 def exactly(y: Any) -> Estimate:
-    # A number that has no uncertainty, or is only shown; an estimate stays what it is.
-    return y if isinstance(y, Estimate) else Estimate(float(y), float(y), float(y))
+    """A number that has no uncertainty."""
+    return Estimate(float(y), float(y), float(y))
 
 
 def bounded(curves: Curves, interval: tuple[Any, Any, Any], runs: int) -> Estimate:
-    # An estimate; without limits if it is not exact and there are fewer runs than can decide
-    # anything.
+    """An estimate; without limits if it is not exact and there are fewer runs than can decide
+    anything.
+    """
     y, lo, hi = (float(value) for value in interval)
     if np.isnan([y, lo, hi]).any() or (runs < FEWEST and not curves.panel.exact):
         lo, hi = -np.inf, np.inf
@@ -60,22 +45,30 @@ def bounded(curves: Curves, interval: tuple[Any, Any, Any], runs: int) -> Estima
 
 
 def of_means(curves: Curves, function: Callable[..., Any], *samples: Floats) -> Estimate:
-    # A function of the means over runs (see `intervals.of_means`), the same runs drawn from every
-    # series.
+    """A function of the means over runs (see `intervals.of_means`), the same runs drawn from every
+    series.
+    """
     with np.errstate(all="ignore"):  # a ratio to 0 is no number, and has no limits
         return bounded(curves, intervals.of_means(function, *samples), len(samples[0]))
+
+
+def of_runs(curves: Curves, function: Callable[..., Any], *samples: Floats) -> Estimate:
+    """Any function of the runs, resampled likewise."""
+    with np.errstate(all="ignore"):
+        return bounded(curves, intervals.jointly(function, *samples), len(samples[0]))
 
 
 # Places and runs.
 
 
 def at(curves: Curves, x: float) -> int:
-    # The place nearest to x on the axis, if it is near enough: within 2 % of the axis, or a tenth
-    # of a decade.
+    """The place nearest to x on the axis, if it is near enough: within 2 % of the axis, or a tenth
+    of a decade.
+    """
     if np.isinf(x):
         return 0 if x < 0 else len(curves.x) - 1
     require(len(curves.x) and not np.isnan(curves.x).any(), "the axis has no numbers")
-    if curves.panel.logx:
+    if curves.panel.logx and curves.panel.kind != "curve":
         distance, allowed = np.abs(np.log10(curves.x / x)), 0.11
     else:
         distance, allowed = np.abs(curves.x - x), 0.02 * float(max(np.ptp(curves.x), abs(x)))
@@ -87,16 +80,28 @@ def at(curves: Curves, x: float) -> int:
     return i
 
 
+def between(curves: Curves, low: float, high: float, least: int = 1) -> Bools:
+    """Which places lie from low to high; there must be enough of them."""
+    chosen = (curves.x >= low - 1e-9) & (curves.x <= high + 1e-9)
+    require(
+        chosen.sum() >= least,
+        f"the panel has {chosen.sum()} points of {curves.panel.xlabel} from {low:g} to {high:g}, "
+        f"{least} are needed",
+    )
+    return chosen
+
+
 def label_of(curves: Curves, tag: str) -> str:
-    # What a series is called where people read of it.
+    """What a series is called where people read of it."""
     return curves.labels.get(tag) or next(
         (cell.label for cell in curves.panel.experiment.cells if cell.tag == tag), tag
     )
 
 
 def runs_of(curves: Curves, *tags: str) -> list[Floats]:
-    # The samples [runs, X] of these series, without the runs that are not finite in one of
-    # them.
+    """The samples [runs, X] of these series, without the runs that are not finite in one of
+    them.
+    """
     names = [label_of(curves, tag) for tag in tags]
     missing = [name for name, tag in zip(names, tags, strict=True) if tag not in curves.samples]
     require(not missing, f"the panel has no series {', '.join(missing)}")
@@ -107,182 +112,174 @@ def runs_of(curves: Curves, *tags: str) -> list[Floats]:
 
 
 def values_at(curves: Curves, x: float, *tags: str) -> list[Floats]:
-    # The values [runs] of these series at one place.
+    """The values [runs] of these series at one place."""
     i = at(curves, x)
     return [samples[:, i] for samples in runs_of(curves, *tags)]
 
 
-def half_and_end(curves: Curves, tag: str) -> Floats:
-    # The values [runs, 2] at half time and at the end.
-    half = at(curves, curves.x[-1] / 2)
-    return runs_of(curves, tag)[0][:, [half, -1]]
-
-
-def average(curves: Curves, tag: str) -> Floats:
-    # The mean of the runs at every place [X].
-    return runs_of(curves, tag)[0].mean(axis=0)
-
-
-# Means and deciles, by default at the end.
+# Returns, by default at the end.
 
 
 def _only(m: Floats) -> Any:
     return m[..., 0]
 
 
-def _ratio(a: Floats, b: Floats) -> Any:
+def ratio_of(a: Floats, b: Floats) -> Any:
+    """The ratio of two means."""
     return a[..., 0] / b[..., 0]
 
 
 def mean(curves: Curves, tag: str, x: float = LAST) -> Estimate:
-    # The mean over runs.
+    """Mean."""
     return of_means(curves, _only, *values_at(curves, x, tag))
 
 
+def mean_over(curves: Curves, tag: str, low: float, high: float) -> Estimate:
+    """Mean."""
+    chosen = between(curves, low, high)
+    return of_means(curves, _only, runs_of(curves, tag)[0][:, chosen].mean(axis=1))
+
+
+def gap(curves: Curves, tag: str, goal: float = 1.0) -> Estimate:
+    """Distance to {goal} at the end."""
+    return of_means(curves, lambda m: np.abs(goal - _only(m)), *values_at(curves, LAST, tag))
+
+
 def decile(curves: Curves, tag: str) -> Estimate:
-    # The decile over runs.
+    """Decile at the end."""
     values = values_at(curves, LAST, tag)[0]
     return bounded(curves, intervals.summarize(values, "decile"), len(values))
 
 
 def gain(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
-    # The mean of a less that of b.
+    """Difference of means."""
     return of_means(curves, _only, np.subtract(*values_at(curves, x, a, b)))
 
 
+def gain_since(curves: Curves, a: str, b: str, since: float) -> Estimate:
+    """Difference of means at the end less that at {since}."""
+    ends = (np.subtract(*values_at(curves, x, a, b)) for x in (LAST, since))
+    return of_means(curves, _only, np.subtract(*ends))
+
+
 def average_gain(curves: Curves, a: str, b: str) -> Estimate:
-    # The mean of a less that of b, on average over the run.
+    """Difference of means, on average over the run."""
     return of_means(curves, _only, np.subtract(*runs_of(curves, a, b)).mean(axis=1))
 
 
 def decile_gain(curves: Curves, a: str, b: str) -> Estimate:
-    # The decile of a less that of b, the same runs drawn from both.
+    """Difference of deciles at the end."""
     first, second = values_at(curves, LAST, a, b)
     return bounded(curves, intervals.difference(first, second, "decile"), len(first))
 
 
+def significance(curves: Curves, a: str, b: str, runs: int) -> Estimate:
+    """Difference of means at the end in half widths of its interval, with {runs} runs or more.
+
+    Below 1 it is not significant, which only so many runs can show.
+    """
+    difference = gain(curves, a, b)
+    width = (difference.hi - difference.lo) / 2
+    y = abs(difference.y) / width if width > 0 else 0.0 if difference.y == 0 else np.inf
+    return Estimate(y, y, y if curves.runs >= runs else np.inf)
+
+
 def gap_ratio(curves: Curves, a: str, b: str) -> Estimate:
-    # How much farther from the optimum a is than b: (1 - mean of a) / (1 - mean of b).
-    return of_means(curves, lambda x, y: _ratio(1.0 - x, 1.0 - y), *values_at(curves, LAST, a, b))
+    """Distance to the optimum at the end, ratio."""
+    return of_means(curves, lambda x, y: ratio_of(1 - x, 1 - y), *values_at(curves, LAST, a, b))
+
+
+def gap_change(
+    curves: Curves, tag: str, early: float | None = None, late: float = LAST
+) -> Estimate:
+    """Distance to the optimum at {late}, relative to that at {early}."""
+    places = [at(curves, x) for x in (curves.x[-1] / 2 if early is None else early, late)]
+    return of_means(
+        curves, lambda m: (1 - m[..., 1]) / (1 - m[..., 0]), runs_of(curves, tag)[0][:, places]
+    )
+
+
+def gap_exponent(curves: Curves, tag: str, low: float, high: float) -> Estimate:
+    """Exponent of the distance to the optimum."""
+    chosen = between(curves, low, high, 3)
+    x = np.log(curves.x[chosen])
+    x = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    return of_means(
+        curves, lambda m: np.log(np.maximum(1 - m, 1e-300)) @ x, runs_of(curves, tag)[0][:, chosen]
+    )
 
 
 def spread(curves: Curves, *tags: str) -> Estimate:
-    # The best less the worst mean.
+    """Best less worst mean at the end."""
     return of_means(curves, lambda *m: _only(np.ptp(m, axis=0)), *values_at(curves, LAST, *tags))
 
 
-def crossing(curves: Curves, tag: str, level: float) -> Floats:
-    # Per run of a curve panel the first count above the level (at least 1), the last if there is
-    # none.
-    above = np.nan_to_num(curves.samples[tag], nan=-np.inf) > level
-    return np.where(above.any(axis=1), curves.x[above.argmax(axis=1)], curves.x[-1]).clip(min=1.0)
+def crossings(curves: Curves, level: float, *tags: str) -> list[Floats]:
+    """Per run of these series of a curve panel the first count above the level (at least 1), the
+    last if there is none.
+    """
+    above = [samples > level for samples in runs_of(curves, *tags)]
+    return [
+        np.where(runs.any(axis=1), curves.x[runs.argmax(axis=1)], curves.x[-1]).clip(min=1.0)
+        for runs in above
+    ]
 
 
-def crossing_ratio(curves: Curves, a: str, b: str, level: float) -> Estimate:
-    # The mean time to a level of a relative to that of b, in a curve panel.
-    runs_of(curves, a, b)
-    return of_means(curves, _ratio, crossing(curves, a, level), crossing(curves, b, level))
+def crossing_mean(curves: Curves, tag: str, level: float = FOUND) -> Estimate:
+    """Mean time to {level}."""
+    times = of_means(curves, _only, *crossings(curves, level, tag))
+    return times if times.lo < curves.x[-1] else Estimate(times.y, times.lo, np.inf)
 
 
-# What is so in a run.
+def crossing_ratio(curves: Curves, a: str, b: str, level: float = FOUND) -> Estimate:
+    """Mean time to {level}, ratio."""
+    times = crossings(curves, level, a, b)
+    return bound_by_cap(of_means(curves, ratio_of, *times), *(t < curves.x[-1] for t in times))
+
+
+def bound_by_cap(ratio: Estimate, first: Bools, second: Bools) -> Estimate:
+    """A ratio of times that are at the cap in all runs is only a bound."""
+    lo, hi = ratio.lo if second.any() else -np.inf, ratio.hi if first.any() else np.inf
+    return Estimate(ratio.y, lo, hi)
+
+
+# What is so in a run, or at a place of an exact panel.
 
 
 def ends_above(curves: Curves, tag: str, level: float) -> Bools:
-    # Which runs end above a level [runs].
+    """End above {level}."""
     return np.asarray(values_at(curves, LAST, tag)[0] > level)
 
 
-def arrived(curves: Curves, tag: str, x: float | None = None) -> Bools:
-    # Which runs of a time panel reached the target [runs, X], or those at one place [runs].
-    where = slice(None) if x is None else at(curves, x)
-    return np.asarray(runs_of(curves, tag)[0][:, where] < curves.cap)
+def ends_below(curves: Curves, tag: str, level: float) -> Bools:
+    """End below {level}."""
+    return ~ends_above(curves, tag, level)
 
 
-def lost(curves: Curves, tag: str, x: float) -> Bools:
-    # Which runs of a time panel did not reach the target at a place [runs].
-    return ~arrived(curves, tag, x)
+def count(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:
+    """Number that {flags}.
+
+    Where it is so in no run, few runs do not show that it never is.
+    """
+    values = flags(curves, tag, **where)
+    number, enough = float(values.sum()), curves.panel.exact or len(values) >= ALL
+    return Estimate(number, number, number if number or enough else np.inf)
 
 
-def solved(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Bools:
-    # At which of the places between low and high every run reached the target.
-    runs_of(curves, tag)
-    return np.asarray(curves.censored[tag] == 0)[(curves.x >= low) & (curves.x <= high)]
+def share(curves: Curves, tag: str, flags: Flags, **where: Any) -> Estimate:
+    """Share that {flags}.
 
-
-def share(curves: Curves, tag: str, flags: Callable[..., Bools], *args: Any) -> Estimate:
-    # The share of runs for which it is so, with its exact interval.
-    values = flags(curves, tag, *args)
+    Of runs with the exact interval; over several places, that of a bootstrap.
+    """
+    values = flags(curves, tag, **where)
+    if curves.panel.exact:
+        return exactly(values.mean())
+    if values.ndim > 1:
+        return of_means(curves, _only, values.mean(axis=1))
     return bounded(curves, intervals.share(values), len(values))
 
 
-# Times, at a place and along the axis.
-
-
-def time_ratio(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
-    # The mean time of a relative to that of b at one place.
-    return of_means(curves, _ratio, *values_at(curves, x, a, b))
-
-
-def average_time_ratio(curves: Curves, a: str, b: str, where: Any = slice(None)) -> Estimate:
-    # The mean time of a relative to that of b, on average over these places.
-    return of_means(
-        curves, _ratio, *(samples[:, where].mean(axis=1) for samples in runs_of(curves, a, b))
-    )
-
-
-def change(curves: Curves, tag: str, low: float, high: float) -> Estimate:
-    # The mean time at the higher place relative to that at the lower.
-    i, j = at(curves, low), at(curves, high)
-    samples = runs_of(curves, tag)[0]
-    return of_means(curves, _ratio, samples[:, j], samples[:, i])
-
-
-def slowdown(curves: Curves, tag: str, x: float) -> Estimate:
-    # The mean time at one place relative to the shortest along the axis.
-    i = at(curves, x)
-    return of_means(curves, lambda a: a[..., i] / a.min(axis=-1), *runs_of(curves, tag))
-
-
-def largest(curves: Curves, tag: str) -> Estimate:
-    # The largest x at which every run reached the target; nan if there is none.
-    there = curves.x[solved(curves, tag)]
-    return exactly(there.max() if len(there) else np.nan)
-
-
-def reaching(curves: Curves, tags: Iterable[str]) -> tuple[str, ...]:
-    # Those of the series that reach the target somewhere; where all times are the cap, they
-    # compare with nothing.
-    series = tuple(tag for tag in tags if arrived(curves, tag).any())
-    require(series, "none of the series in question reaches the target anywhere")
-    return series
-
-
-def best(curves: Curves, tag: str) -> Estimate:
-    # Where the mean time is shortest.
-    require(
-        arrived(curves, tag).any(),
-        f"{label_of(curves, tag)} reaches the target nowhere, "
-        f"so it has no best {curves.panel.xlabel}",
-    )
-    return of_means(curves, lambda a: curves.x[a.argmin(axis=-1)], *runs_of(curves, tag))
-
-
-def step(curves: Curves) -> float:
-    # The largest factor between neighbours on a logarithmic axis, at least the one that `about`
-    # allows.
-    return max(ABOUT, 1.001 * float((curves.x[1:] / curves.x[:-1]).max(initial=0.0)))
-
-
-def trend(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Estimate:
-    # Spearman's correlation of the mean time with x, between low and high.
-    chosen = (curves.x >= low) & (curves.x <= high)
-    require(chosen.sum() > 2, f"fewer than three points of {curves.panel.xlabel} are in question")
-    x = stats.rankdata(curves.x[chosen])
-    x = (x - x.mean()) / x.std()
-
-    def correlation(a: Floats) -> Floats:
-        ranks = stats.rankdata(a, axis=-1)
-        covariance = ((ranks - ranks.mean(axis=-1, keepdims=True)) * x).mean(axis=-1)
-        return np.asarray(covariance / ranks.std(axis=-1))
-
-    return of_means(curves, correlation, runs_of(curves, tag)[0][:, chosen])
+def diverged(curves: Curves, tag: str) -> Estimate:
+    """Number that left the finite numbers."""
+    failures = float(curves.failures.get(tag, 0))
+    return Estimate(failures, failures, failures if failures or curves.runs >= ALL else np.inf)

@@ -22,14 +22,18 @@ from jekyllhyde import __version__
 from jekyllhyde.errors import need, require
 from jekyllhyde.files import prepare_folder, write_text
 from jekyllhyde.lab import figures, markdown
+from jekyllhyde.lab.agreement import compare_with_published, published, worst_first
 from jekyllhyde.lab.draw import DASHES, note, styles
 from jekyllhyde.lab.exploration import panels as exploration
-from jekyllhyde.lab.panel import Curves, Panel, judge
+from jekyllhyde.lab.interval_drawing import interval_svg
+from jekyllhyde.lab.judgement import among, judge
+from jekyllhyde.lab.panel import Curves, Others, Panel
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_files import Held
+from jekyllhyde.lab.verdicts import VERDICTS
 from jekyllhyde.mdp.finite import Floats, Ints
 
-VERDICTS = ("supported", "partly", "contradicted", "not testable")
+WORST_FIRST = ("contradicted", "undecided", "partly", "supported", "not testable")
 OWN, EXPLORATION = "Own experiments", "Exploration"
 MAKER = ("version", "commit", "machine", "python")
 MOST_POINTS = 500  # about as many as a chart is wide
@@ -57,7 +61,8 @@ def write_page(
 
     require(curves, "there is no panel to report on; a report needs at least one")
     prepare_folder(path.parent)
-    panels = [_shown(one) for one in curves]
+    others = among(curves)
+    panels = [_shown(one, others) for one in curves]
     groups: dict[str, list[dict[str, Any]]] = {}
     for panel in panels:
         groups.setdefault(panel["group"], []).append(panel)
@@ -80,6 +85,14 @@ def write_page(
             ],
             verdicts=Counter(claim["verdict"] for panel in panels for claim in panel["claims"]),
             all_verdicts=VERDICTS,
+            sorted_claims=sorted(
+                ((panel, claim) for panel in panels for claim in panel["claims"]),
+                key=lambda pair: WORST_FIRST.index(pair[1]["verdict"]),
+            ),
+            agreements=worst_first(
+                {shown["panel"].name: shown["agreement"] for shown in panels if shown["agreement"]}
+            ),
+            runs_of={shown["panel"].name: shown["runs"] for shown in panels},
             provenance=provenance([one.panel for one in curves], store),
             maker=MAKER,
             differences=differences(),
@@ -116,15 +129,21 @@ def _about(group: str) -> str:
     return (module and module.__doc__) or group
 
 
-def _shown(curves: Curves) -> dict[str, Any]:
+def _shown(curves: Curves, others: Others) -> dict[str, Any]:
     # A panel as the template shows it.
+    from markupsafe import Markup
+
     panel = curves.panel
     return {
         "panel": panel,
         "group": _group(panel),
         "runs": curves.runs,
-        "claims": judge(curves),
+        "claims": [
+            {**record, "drawing": Markup(interval_svg(record["parts"]))}
+            for record in (claim.record() for claim in judge(curves, others))
+        ],
         "chart": chart(curves),
+        "agreement": compare_with_published(curves) if panel.published else None,
         "looks": {curves.labels[tag]: look for tag, look in styles(list(curves.y)).items()},
         "basis": note(curves) + ("" if panel.exact else f", {STATISTICS[panel.statistic]}"),
     }
@@ -158,10 +177,16 @@ def chart(curves: Curves) -> dict[str, Any]:
         "words": words,
         "logx": panel.logx and not words,
         "cap": curves.cap if timed else None,
+        "xlim": panel.xlim,
         "ylim": panel.ylim,
         "exact": exact,
         "statistic": STATISTICS[panel.statistic],
         "series": series,
+        "published": [
+            {"label": label, "x": rounded(known[label][0], 7), "y": rounded(known[label][1])}
+            for label in curves.labels.values()
+            if label in (known := published(panel.published))
+        ],
     }
 
 

@@ -7,7 +7,7 @@ of every interval. Series are known by their tags; labels are only shown. A pane
 view of its numbers, such as a performance profile.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -19,12 +19,12 @@ from jekyllhyde.errors import InputError, require
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.cell_settings import short
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.methods.contract import Method
+from jekyllhyde.lab.methods.contract import CURVE, Method
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.suite import Suite
+from jekyllhyde.lab.verdicts import Part
 
-Outcome = tuple[str, str]
 YLABELS = {
     "score": "score of ten greedy episodes",
     "exact_score": "exact score of the greedy policy",
@@ -34,25 +34,36 @@ YLABELS = {
     "J_norm_jekyll_end": "normalized return of Jekyll at the end",
     "return": "undiscounted return of the greedy policy",
     "return_end": "undiscounted return of the greedy policy at the end",
+    "J_star": "optimal return",
+    "visited": "share of states that the optimal policy visits",
+    "moved": "largest change of the policy by one more update",
+    "greedy": "share of states that one more update leaves greedy",
     "time": "{unit} to a {measure} of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
     "time_99": "{unit} to 0.99 of the optimum",
     "steps_99": "steps to 0.99 of the optimum",
-    "regret": "regret until then",
+    "regret": "regret until 0.99 of the optimum, or the end",
     "profile": "share of runs",
 }
 
 
+Others = Callable[[str], "Curves"]
+Test = Callable[["Curves", Others], list[Part]]
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, in our words, as a test on a panel's numbers: (verdict, what was
-    measured).
+    """A sentence of the paper, in our words, and the tests that decide it.
+
+    tests : each takes the panel's curves and a way to those of other panels, and gives parts.
+    horizon : how many updates or trajectories the sentence is about.
     """
 
     id: str
     text: str
-    test: "Callable[[Curves], Outcome]"
+    tests: tuple[Test, ...]
+    horizon: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,11 +71,15 @@ class Panel:
     """How an experiment is shown.
 
     quantity : the column that is plotted: "J_norm", "J_norm_jekyll", "score", "exact_score", a time
-        ("time", "time_jekyll", "time_global", "time_99", "steps_99"), or what is known at the end
-        ("J_norm_end", "J_norm_jekyll_end", "regret").
+        ("time", "time_jekyll", "time_global", "time_99", "steps_99"), or a number per run
+        ("J_norm_end", "J_norm_jekyll_end", "regret", and "moved", "greedy",
+        "visited", "J_star" of `probe`).
     statistic : over the runs, "mean", "median", "decile" or "iqm".
     series : the tags of those to show, all by default.
-    ylim : for curves.  exact : there is nothing random in it.
+    xlim, ylim : for curves.  groups : by name the tags of the series that a picture shows side by
+        side, for panels of many lines.
+    exact : there is nothing random in it.
+    published : the name of the paper's own curves (`agreement`), if it is a panel of the paper's.
     most : the cap, where it is not the length of the runs.
     view : what is made of the numbers that were read, those of another panel.
 
@@ -82,17 +97,20 @@ class Panel:
     statistic: str = "mean"
     series: tuple[str, ...] = ()
     logx: bool = False
+    xlim: tuple[float, float] | None = None
     ylim: tuple[float, float] | None = None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exact: bool = False
     claims: tuple[Claim, ...] = ()
+    published: str = ""
     most: int | None = None
     view: "Callable[[Curves], Curves] | None" = None
 
     @property
     def kind(self) -> str:
-        if self.quantity == "regret" or self.quantity.endswith("_end"):
-            return "end"
-        return "time" if self.quantity.startswith(("time", "steps")) else "curve"
+        if self.method.columns.get(self.quantity, CURVE) == CURVE:
+            return "curve"
+        return "time" if self.quantity.startswith(("time", "steps_")) else "end"
 
     @property
     def method(self) -> Method:
@@ -272,12 +290,3 @@ def _lowest(panel: Panel, values: Floats) -> float:
     if not panel.quantity.startswith("return") or not is_known.any():
         return 0.0
     return float(values[is_known].min())
-
-
-def judge(curves: Curves) -> list[dict[str, str]]:
-    """Every claim about the panel, with its verdict and the numbers that it rests on."""
-    return [
-        {"id": claim.id, "claim": claim.text, "verdict": verdict, "measured": measured}
-        for claim in curves.panel.claims
-        for verdict, measured in [claim.test(curves)]
-    ]

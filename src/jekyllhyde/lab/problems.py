@@ -4,6 +4,7 @@ Most methods take finite MDPs (`MODELS`); `environments` has the other kind.
 """
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
@@ -65,7 +66,7 @@ def complete_problem(problem: Mapping[str, Any]) -> dict[str, Any]:
         options, hints = domain_options(name), hints_of(domain.make)
         check_names(given, f"problem {name} does not take {{}}", options)
         for key, value in given.items():
-            if (key, value) != ("seed", "run"):
+            if key != "seed" or _first_seed(value) is None:
                 check_type(value, key, hints.get(key, Any))
         described = stored(name, options | given, options) | references.described({"name": name})
     example(problem)
@@ -83,7 +84,9 @@ def example(problem: Mapping[str, Any]) -> FiniteMDP:
 
 
 def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
-    """The MDP of run number `run`: a random one without a seed of its own is new for every run."""
+    """The MDP of run number `run`: a random one without a seed of its own is new for every run,
+    and has the run's number for a seed, or with `seed: "run+1000"` as much more.
+    """
     name = domain_name(str(problem["name"]))
     options = {key: value for key, value in problem.items() if key != "name"}
     for key, value in options.items():
@@ -93,8 +96,9 @@ def problem_for_run(problem: Mapping[str, Any], run: int) -> FiniteMDP:
         )
     random = "seed" in domain_options(name)
     require(random or "seed" not in options, f"problem {name} does not take seed; it is not random")
-    if random and options.get("seed", "run") == "run":
-        options["seed"] = run
+    first = _first_seed(options.get("seed", "run"))
+    if random and first is not None:
+        options["seed"] = first + run
     file = Path(name.rpartition(":")[0] if references.is_reference(name) else name)
     return _made(
         name,
@@ -111,7 +115,13 @@ def making(problem: Mapping[str, Any]) -> tuple[float, bool]:
     example(problem)
     seconds = time.perf_counter() - started
     random = "seed" in domain_options(domain_name(str(problem["name"])))
-    return seconds, random and problem.get("seed", "run") == "run"
+    return seconds, random and _first_seed(problem.get("seed", "run")) is not None
+
+
+def _first_seed(seed: Any) -> int | None:
+    # The seed of run 0 where every run has its own: "run", or "run+1000".
+    match = re.fullmatch(r"run(?:\+(\d{1,9}))?", seed) if isinstance(seed, str) else None
+    return match and int(match[1] or 0)
 
 
 @lru_cache(maxsize=CACHED)

@@ -1,149 +1,188 @@
-"""Parts and verdicts: how loose words are read, and how what is so makes a verdict.
+"""What a claim's parts are, how they make a verdict, and how loose words are read.
 
-A claim is made of parts, each True, False or None. A comparison is True or False where its 95 %
-interval lies on one side, and None where it does not: it cannot be told from these runs. All True
-is `supported`, all False `contradicted`, anything else `partly`. Where the sentence needs what the
-panel does not have, a measure raises `Untestable` with the reason: `not testable`.
+A part is an estimate with its 95 % interval and the range that the sentence says it lies in. It
+holds where the whole interval lies in the range, fails where all of it lies outside, and is open
+otherwise: these runs cannot tell. All parts hold: `supported`. Some do: `partly`. None does, and at
+least one fails: `contradicted`. None holds and none fails: `undecided`. `not testable` is left for
+sentences that no run can decide.
 
-How loose words are read, for every figure alike: "about x" is within a factor 1.25 (or one step of
-the axis, where x is a place on it), and partly within the square of that; "around 0.99" rounds to
-it; "as fast", "comparable", "no worse" allow 10 %; "much" is a factor 2, and partly anything in
-that direction; "slightly" is below a factor 1.5; returns are "almost equal" within 0.01. What "all
-runs" or "never" say, one run refutes; what is said of an axis or of an algorithm without such a
-word holds partly if it does so in half of the cases. A run has found the optimal policy above 0.5
-and has solved the problem above 0.95, the paper's marks.
+The readings of loose words, for every figure alike. Nothing else decides: a claim has no threshold
+of its own, only numbers that the paper states.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from jekyllhyde.lab.estimates import ABOUT, FEWEST, Estimate, Untestable, exactly, require
-from jekyllhyde.lab.panel import Curves, Outcome
-
-FOUND, SOLVED = 0.5, 0.95
-ALIKE, MUCH, SLIGHT, EQUAL = 1.1, 2.0, 1.5, 0.01
-Part = bool | None
+VERDICTS = ("supported", "partly", "contradicted", "undecided", "not testable")
 
 
-def decided(holds: object, fails: object) -> Part:
-    # True where it holds, False where it fails, None where neither can be told.
-    return True if holds else False if fails else None
+class Undecided(Exception):
+    """Why the runs at hand cannot decide a claim, or a part of it."""
 
 
-def verdict(*parts: Part) -> str:
-    # All True, all False, or something between.
-    require(parts, "there is nothing to compare")
-    if all(parts):
-        return "supported"
-    return "partly" if any(part or part is None for part in parts) else "contradicted"
+class Untestable(Exception):
+    """Why no run can decide a claim."""
 
 
-def outcome(
-    horizon: int, measure: Callable[[Curves], tuple[list[Part], str]], curves: Curves
-) -> Outcome:
-    # The verdict on a sentence about runs of this length, and what was measured.
-    try:
-        require(
-            curves.cap >= horizon,
-            f"the sentence is about {horizon} {curves.panel.unit}, these runs have {curves.cap}",
-        )
-        parts, text = measure(curves)
-        unsure = "" if curves.panel.exact else f" or cannot be told ({curves.runs} runs)"
-        halfway = f"; {parts.count(None)} of {len(parts)} parts hold halfway{unsure}"
-        return verdict(*parts), text + (halfway if None in parts else "")
-    except Untestable as reason:
-        return "not testable", str(reason)
+@dataclass(frozen=True)
+class Range:
+    """The numbers between `low` and `high`, both excluded."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        if math.isinf(self.low):
+            return f"below {self.high:.4g}"
+        if math.isinf(self.high):
+            return f"above {self.low:.4g}"
+        return f"{self.low:.4g} to {self.high:.4g}"
 
 
-# Parts of one estimate.
+def above(bound: float) -> Range:
+    """Larger than the bound."""
+    return Range(low=bound)
 
 
-def below(estimate: Estimate, bound: float) -> Part:
-    # Is it below the bound?
-    return decided(estimate.hi < bound, estimate.lo >= bound)
+def below(bound: float) -> Range:
+    """Smaller than the bound."""
+    return Range(high=bound)
 
 
-def above(estimate: Estimate, bound: float) -> Part:
-    # Is it above the bound?
-    return decided(estimate.lo > bound, estimate.hi <= bound)
+def about(stated: float, factor: float = 1.25) -> Range:
+    """Within a factor 1.25 of it, or within one step of the axis: "about x"."""
+    return Range(*sorted((stated / factor, stated * factor)))
 
 
-def between(estimate: Estimate, low: float, high: float) -> Part:
-    # Is it above the one and below the other? One that is not decides.
-    return both(above(estimate, low), below(estimate, high))
-
-
-def much_below(estimate: Estimate) -> Part:
-    # Is a ratio below one half? None where it is anywhere below 1, or may be.
-    return decided(estimate.hi < 1 / MUCH, estimate.lo >= 1)
-
-
-def much_above(estimate: Estimate) -> Part:
-    # Is a ratio above 2? None where it is anywhere above 1, or may be.
-    return decided(estimate.lo > MUCH, estimate.hi <= 1)
-
-
-def mostly(share: Estimate) -> Part:
-    # Is it so in all cases? None in at least half of them.
-    return decided(share.y == 1, not share.y >= 0.5)
-
-
-def near(estimate: Estimate, stated: float, tolerance: float) -> Part:
-    # Is a number without uncertainty the one stated, but for less than the tolerance?
-    return abs(estimate.y - stated) < tolerance
-
-
-def within(estimate: Estimate, low: float, high: float) -> Part:
-    # Is it between the two?
-    return decided(
-        low <= estimate.lo and estimate.hi <= high, estimate.hi < low or estimate.lo > high
-    )
-
-
-def about(estimate: Estimate, stated: float, factor: float = ABOUT) -> Part:
-    # Is it about the number stated: within the factor, and not too uncertain for that? None up to
-    # the square of the factor.
-    if not estimate.y * stated > 0:
-        return False if np.isfinite(estimate.y) else None
-    wide = factor**2
-    low, high = sorted((stated / factor, stated * factor))
-    if low <= estimate.y <= high:
-        return within(estimate, *sorted((stated / wide, stated * wide)))
-    far = max(estimate.y / stated, stated / estimate.y) > wide
-    return False if far and within(estimate, low, high) is False else None
-
-
-def rounds_to(estimate: Estimate, stated: float, digits: int) -> Part:
-    # Does a return round to the number stated? None where its distance to the optimum is within a
-    # factor 2 of that stated.
+def rounds_to(stated: float, digits: int) -> Range:
+    """What rounds to it: "around 0.99"."""
     half = 0.5 * 10.0**-digits
-    if abs(estimate.y - stated) <= half:
-        return True if estimate.hi - estimate.lo < 4 * half else None
-    close = 1 / MUCH <= (1.0 - estimate.y) / (1.0 - stated) <= MUCH
-    return None if close or within(estimate, stated - half, stated + half) is not False else False
+    return Range(stated - half, stated + half)
 
 
-# Parts of parts, and of runs.
+# Of a difference of returns, and of a return as it is normalized: 0 is the uniform policy (the
+# low-hanging fruit on the chain), 1 the optimum. The paper's marks: above 0.5 a run has found the
+# optimal policy, above 0.95 it has solved the problem.
+HIGHER, LOWER = above(0.0), below(0.0)
+EQUAL, SLIGHTLY_LOWER = Range(-0.01, 0.01), Range(-0.01, 0.0)  # "almost equal", "a bit lower"
+ROUNDING = 1e-10  # "exactly"
+FOUND, SOLVED = 0.5, 0.95
+FINDS, SOLVES = above(FOUND), above(SOLVED)
+# Of a ratio, of times or of distances to the optimum.
+LONGER, SHORTER = above(1.0), below(1.0)
+MUCH_LONGER, MUCH_SHORTER = above(2.0), below(0.5)  # "much", beside the direction
+NO_LONGER, NO_SHORTER = below(1.1), above(1 / 1.1)  # "as fast", "comparable", "no worse"
+ALIKE = Range(1 / 1.1, 1.1)
+SLIGHTLY_LONGER, SLIGHTLY_SHORTER = Range(1.0, 1.5), Range(1 / 1.5, 1.0)
+THINNER, MUCH_THINNER = Range(0.0, 1.0), Range(0.0, 0.5)  # of gaps of the same sign
+# Of the share of runs, MDPs or places in which something is so.
+MOST, NEARLY_ALL, OFTEN, RARELY = above(0.5), above(0.9), above(0.1), below(0.1)
+A_LITTLE_MORE = Range(0.0, 0.1)  # of a difference of shares
+USUALLY = (MOST, NEARLY_ALL)  # what is said without "all" or "never"
+NO_EXCEPTION = below(1.0)  # "all", "never", "cannot": of the number of runs in which it is not so
 
 
-def both(*parts: Part) -> Part:
-    # Are they all so? One that is not decides.
-    return decided(all(parts), any(part is not None and not part for part in parts))
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95 % interval; without limits where there are too few runs for one."""
+
+    y: float
+    lo: float
+    hi: float
+
+    def __str__(self) -> str:
+        if math.isinf(self.hi) and math.isfinite(self.lo):
+            return f"{self.lo:.4g} or more"
+        limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
+        return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < math.inf else "")
 
 
-def every(curves: Curves, flags: ArrayLike) -> Part:
-    # Is it so in every run? One that is not decides; few that are do not.
-    so, enough = np.all(flags), curves.panel.exact or curves.runs >= FEWEST
-    return decided(so and enough, not so)
+@dataclass(frozen=True)
+class Part:
+    """One comparison of a claim.
+
+    what : the quantity, such as "ratio of mean times to 0.5".
+    name : the series or the pair that it is of.
+    stated : where the sentence says it lies; None where it is only shown, and decides nothing.
+    """
+
+    what: str
+    name: str
+    estimate: Estimate
+    stated: Range | None
+
+    @property
+    def holds(self) -> bool | None:
+        """True or False where the interval decides it, None where it does not."""
+        if self.stated is None:
+            return None
+        low, high, lo, hi = self.stated.low, self.stated.high, self.estimate.lo, self.estimate.hi
+        if (low < lo or low == -math.inf) and (hi < high or high == math.inf):
+            return True
+        return False if hi <= low or lo >= high else None
+
+    def record(self) -> dict[str, Any]:
+        """As it is written to files; a limit that is infinite is null."""
+        limits = (self.stated.low, self.stated.high) if self.stated else (math.nan, math.nan)
+        numbers = (self.estimate.y, self.estimate.lo, self.estimate.hi, *limits)
+        y, lo, hi, low, high = (float(value) if math.isfinite(value) else None for value in numbers)
+        return {
+            "what": self.what,
+            "name": self.name,
+            "y": y,
+            "lo": lo,
+            "hi": hi,
+            "low": low,
+            "high": high,
+            "decides": self.stated is not None,
+            "holds": self.holds,
+        }
 
 
-def none(curves: Curves, flags: ArrayLike) -> Part:
-    # Is it so in no run? One in which it is decides.
-    return every(curves, np.logical_not(flags))
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its verdict, the parts that it rests on, and why it has none where it has
+    none.
+    """
+
+    id: str
+    claim: str
+    verdict: str
+    parts: tuple[Part, ...] = ()
+    reason: str = ""
+
+    @property
+    def measured(self) -> str:
+        """What was measured, in words."""
+        texts = [self.reason] if self.reason else []
+        for what, group in groupby(self.parts, lambda part: part.what):
+            parts = list(group)
+            values = dict.fromkeys(f"{part.name} {part.estimate}".strip() for part in parts)
+            stated = dict.fromkeys(str(part.stated) for part in parts if part.stated)
+            claimed = f" (stated: {' and '.join(stated)})" if stated else ""
+            texts.append(f"{what}: {', '.join(values)}{claimed}")
+        return "; ".join(texts)
+
+    def record(self) -> dict[str, Any]:
+        """As it is written to files."""
+        return {
+            "id": self.id,
+            "claim": self.claim,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "measured": self.measured,
+            "parts": [part.record() for part in self.parts],
+        }
 
 
-def most(curves: Curves, flags: ArrayLike) -> Part:
-    # Is it so in every run? None in at least half of them.
-    return every(curves, flags) if np.all(flags) else mostly(exactly(np.asarray(flags).mean()))
+def verdict(parts: Sequence[Part]) -> str:
+    """What the parts that decide make together."""
+    outcomes = [part.holds for part in parts if part.stated is not None]
+    if outcomes and all(outcomes):
+        return "supported"
+    if any(outcomes):
+        return "partly"
+    return "contradicted" if False in outcomes else "undecided"

@@ -190,7 +190,9 @@ def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Tran
     tables, i = run.tables, counts.of_pair[pair]
     if counts.more[i] != NOTHING:
         rest = uniform(run.words) * tables.n[pair]
-        while rest >= counts.times[i] and counts.more[i] != NOTHING:
+        for _ in range(tables.n[pair]):  # bounded: compilers leave it out where nobody reads s'
+            if rest < counts.times[i] or counts.more[i] == NOTHING:
+                break
             rest -= counts.times[i]
             i = counts.more[i]
     return Transition(

@@ -125,11 +125,26 @@ def stream(seed: int, run: int) -> Words:
 
 
 @phase
+def number_of(x: np.uint64, w: np.uint64) -> float:
+    """The number in [0, 1) that the first and the last word make."""
+    mixed = x + w
+    bits = ((mixed << U23) | (mixed >> U41)) + x
+    return np.float64(bits >> U11) * 2.0**-53
+
+
+@phase
+def next_numbers(words: Words) -> tuple[float, float]:
+    """What the next two calls of `uniform` will give; the stream stays where it is."""
+    x, w = words[0], words[3]
+    changed = w ^ words[1]
+    return number_of(x, w), number_of(x ^ changed, (changed << U45) | (changed >> U19))
+
+
+@phase
 def uniform(words: Words) -> float:
     """The next number of the stream, uniform in [0, 1)."""
     x, y, z, w = words[0], words[1], words[2], words[3]
-    mixed = x + w
-    bits = ((mixed << U23) | (mixed >> U41)) + x
+    number = number_of(x, w)
     shifted = y << U17
     z ^= x
     w ^= y
@@ -137,7 +152,7 @@ def uniform(words: Words) -> float:
     words[0] = x ^ w
     words[2] = z ^ shifted
     words[3] = (w << U45) | (w >> U19)
-    return np.float64(bits >> U11) * 2.0**-53
+    return number
 
 
 class Rate(NamedTuple):

@@ -9,10 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde.jit import by_type, phase
+from jekyllhyde.jit import by_type, fetch_ahead, phase
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.tabular.learned_model import seen_transition
-from jekyllhyde.tabular.records import ONE, Index, Place, Run, Transition, transition, uniform
+from jekyllhyde.tabular.records import (
+    ONE,
+    Index,
+    Place,
+    Run,
+    Transition,
+    next_numbers,
+    transition,
+    uniform,
+)
 
 Sizes = tuple[np.int64, np.int64]
 UNBOUNDED = 1 << 62  # transitions
@@ -77,6 +86,25 @@ class TwoLogs(NamedTuple):
         return transition(edges, drawn)
 
 
+class WithCurrent(NamedTuple):
+    """The transition under way first, then `batch` drawn from the two logs."""
+
+    logs: TwoLogs
+
+    def store(self, e: Place, control: np.int64, sizes: Sizes) -> Sizes:
+        return store_in(self.logs, e, control, sizes)
+
+    def draws(self, run: Run, batch: int, k: int, over: bool) -> int:
+        return batch + 1
+
+    def draw(
+        self, run: Run, e: Place, i: int, control: np.int64, o: float, sizes: Sizes
+    ) -> Transition:
+        if i == 0:
+            return transition(run.edges, e)
+        return draw_from(self.logs, run, e, i, control, o, sizes)
+
+
 class Sweeping(NamedTuple):
     """First the transition under way, then the pairs that the learned model has queued, and where
     there are none the two logs.
@@ -96,9 +124,12 @@ class Sweeping(NamedTuple):
     ) -> Transition:
         model, now = run.model, run.position[0]
         if i == 0:
+            look_ahead(self.logs, run, o, sizes)
             return transition(run.edges, e)
         if now.queue_size == 0:
-            return draw_from(self.logs, run, e, i, control, o, sizes)
+            drawn = draw_from(self.logs, run, e, i, control, o, sizes)
+            look_ahead(self.logs, run, o, sizes)
+            return drawn
         pair = np.uint64(model.queue[now.queue_first])
         following = now.queue_first + 1
         now.queue_first = 0 if following == len(model.queue) else following
@@ -143,6 +174,18 @@ class Backward(NamedTuple):
 
 
 store_in, draw_from = map(by_type, ("store", "draw"))
+
+
+@phase
+def look_ahead(logs: TwoLogs, run: Run, o: float, sizes: Sizes) -> None:
+    """Fetch the entry that the next sample will need, if it comes from the logs. They are too large
+    for the processor's caches, and waiting for them is a third of the time.
+    """
+    who, where = next_numbers(run.words)
+    from_hyde = 1 if sizes[1] > 0 and who < o else 0
+    size = sizes[1] if from_hyde else sizes[0]
+    stored: Any = min(size, logs.capacity)
+    fetch_ahead(logs.log[from_hyde], np.uint64(np.int64(where * stored)))
 
 
 @phase

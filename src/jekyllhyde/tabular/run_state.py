@@ -51,7 +51,7 @@ from jekyllhyde.tabular.records import (
     rate_of,
     stream,
 )
-from jekyllhyde.tabular.replays import UNBOUNDED, Backward, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.replays import UNBOUNDED, Backward, Sweeping, TwoLogs, UnderWay, WithCurrent
 from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
 
@@ -173,6 +173,8 @@ def algorithm(
             replay = Sweeping(replay, gamma)
         elif settings.option("replay") == "backward":
             replay = Backward(replay)
+        elif settings.with_current:
+            replay = WithCurrent(replay)
     is_quiet = isinstance(explorer, (Nobody, Uniform)) or isinstance(
         getattr(explorer, "bonus", None), Count
     )

@@ -28,7 +28,7 @@ from jekyllhyde.tabular.row_actors import RaiseHopeful
 
 # Options that version 0.1 did not have, at what gives its behaviour. They are left out there, so
 # that the runs that it stored are found by later versions.
-NEW_OPTIONS = {"actor": None, "replay": "logs"}
+NEW_OPTIONS = {"actor": None, "replay": "logs", "with_current": False}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +55,8 @@ class TabularSettings(AgentSettings):
     nu: float = 0.0
     # Samples per step; each step size is divided by it.
     batch: int | None = None
+    # Learn from the transition under way as well, before the `batch` that is drawn.
+    with_current: bool = False
     # Of the actor's step: published, paper or none.
     normalization: str | None = None
     # Step factor along a trajectory: pg (gamma^k) or undiscounted (1).
@@ -109,6 +111,11 @@ class TabularSettings(AgentSettings):
                 "successor is 'model', but a bounded buffer forgets; "
                 "give successor='stored' or no capacity",
             )
+        require(
+            not self.with_current or self.option("replay") in (True, "logs"),
+            "with_current is given, but it goes with a replay of the logs; "
+            "give replay=True (on-policy) or replay='logs' (J&H)",
+        )
         critic, actor = CRITICS.make(self.option("critic"), "critic"), self.option("actor")
         require(
             actor is None

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde import intervals
-from jekyllhyde.lab.estimates import Estimate, Floats
+from jekyllhyde.intervals import Floats
 from jekyllhyde.lab.exploration.experiments import MOST_STEPS
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import Estimate
 
 
 class Times(NamedTuple):

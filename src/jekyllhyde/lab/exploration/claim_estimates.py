@@ -2,40 +2,41 @@
 a size. Runs that never arrive have the time of the cap.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from jekyllhyde import intervals
-from jekyllhyde.lab.claims import (
-    Curves,
-    Estimate,
-    Estimates,
-    Floats,
-    Part,
-    Tags,
-    bounded,
-    decided,
-    label_of,
-    require,
-    runs_of,
-)
+from jekyllhyde.lab.estimates import Floats, bounded, label_of, require, runs_of
 from jekyllhyde.lab.exploration.arrival import growth
+from jekyllhyde.lab.panel import Curves, Others, Test
+from jekyllhyde.lab.verdicts import ROUNDING, Estimate, Part, Range
 
+Estimates = Callable[[Curves], dict[str, Estimate]]
+Tags = tuple[str, ...]
 RELIABLE = 0.95  # of the runs of a peer that counts as the best
 FACTORS = np.geomspace(1.0, 100.0, 121)
 
 
-def at_least(estimate: Estimate, bound: float) -> Part:
-    """Is it the bound or above?"""
-    return decided(estimate.lo >= bound, estimate.hi < bound)
+def at_least(bound: float) -> Range:
+    """The bound or above."""
+    return Range(low=bound - ROUNDING)
 
 
-def at_most(estimate: Estimate, bound: float) -> Part:
-    """Is it the bound or below?"""
-    return decided(estimate.hi <= bound, estimate.lo > bound)
+def at_most(bound: float) -> Range:
+    """The bound or below."""
+    return Range(high=bound + ROUNDING)
+
+
+def each_of(what: str, estimates: Estimates, stated: Range) -> Test:
+    """All of these estimates, held against what is stated."""
+
+    def test(curves: Curves, others: Others) -> list[Part]:
+        return [Part(what, name, value, stated) for name, value in estimates(curves).items()]
+
+    return test
 
 
 def places(curves: Curves) -> list[str]:

@@ -15,17 +15,8 @@ from typing import Any
 import numpy as np
 
 from jekyllhyde.lab.cell_settings import slug
-from jekyllhyde.lab.claims import (
-    ALIKE,
-    Row,
-    above,
-    against,
-    below,
-    claims,
-    compare,
-    each_pair,
-    gain,
-)
+from jekyllhyde.lab.claims import compare
+from jekyllhyde.lab.estimates import gain
 from jekyllhyde.lab.exploration.claim_estimates import (
     arrivals,
     at_least,
@@ -33,6 +24,7 @@ from jekyllhyde.lab.exploration.claim_estimates import (
     close_places,
     differences,
     distance,
+    each_of,
     exponents,
     extreme_ratios,
     performance_profile,
@@ -49,8 +41,9 @@ from jekyllhyde.lab.exploration.experiments import (
     experiment,
 )
 from jekyllhyde.lab.exploration.tuned_peers import PEERS, comparison, tuned
-from jekyllhyde.lab.panel import Panel
+from jekyllhyde.lab.panel import Claim, Panel, Test
 from jekyllhyde.lab.suite import Suite
+from jekyllhyde.lab.verdicts import HIGHER, LOWER, NO_LONGER, NO_SHORTER, SHORTER, above, below
 from jekyllhyde.lab.yardsticks import YARDSTICKS
 
 NEARLY_ALL, CLOSE, FOUR_OF_FIVE = 0.95, 1.25, 0.8
@@ -79,11 +72,11 @@ def suite(name: str, tasks: Iterable[str], *agents: Series) -> Suite:
     )
 
 
-def panel(name: str, title: str, shown: Suite, *rows: Row, **look: Any) -> Panel:
+def panel(name: str, title: str, shown: Suite, *rows: tuple[str, str, Test], **look: Any) -> Panel:
     """Median steps to the optimum, by task."""
     look = {"quantity": "steps_99", "statistic": "median", "most": MOST_STEPS, **look}
-    name = f"exploration-{name}"
-    return Panel(name, title, shown, shown.coordinate, claims=claims(0, *rows), **look)
+    claims = tuple(Claim(id, text, (test,)) for id, text, test in rows)
+    return Panel(f"exploration-{name}", title, shown, shown.coordinate, claims=claims, **look)
 
 
 ON_ALL = suite("yardsticks", YARDSTICKS, RECOMMENDED)
@@ -109,12 +102,12 @@ _PANELS = (
         (
             "yardsticks-solved",
             "One setting is above 0.99 of the optimum in 95 % of the runs, on every yardstick.",
-            compare("share of runs: {}", arrivals(JH), above, NEARLY_ALL),
+            each_of("share of runs", arrivals(JH), above(NEARLY_ALL)),
         ),
         (
             "yardsticks-limits",
             "Taxi takes 100,000 steps at most, CliffWalking 20,000, FrozenLake 8x8 300,000.",
-            compare("share of runs in time: {}", arrivals(JH, LIMITS), above, NEARLY_ALL),
+            each_of("share of runs in time", arrivals(JH, LIMITS), above(NEARLY_ALL)),
         ),
     ),
     panel(
@@ -124,27 +117,25 @@ _PANELS = (
         (
             "growth-model-based",
             "DeepSea of size N is solved within 20 N trajectories with the model-based Hyde.",
-            compare(
-                "share of runs in time: {}",
+            each_of(
+                "share of runs in time",
                 arrivals(JH, {f"{n}": 20 * n for n in SIZES}),
-                above,
-                NEARLY_ALL,
+                above(NEARLY_ALL),
             ),
         ),
         (
             "growth-model-free",
             "It is solved within N^2 / 2 trajectories with the model-free one.",
-            compare(
-                "share of runs in time: {}",
+            each_of(
+                "share of runs in time",
                 arrivals(FREE, {f"{n}": n * n // 2 for n in SIZES}),
-                above,
-                NEARLY_ALL,
+                above(NEARLY_ALL),
             ),
         ),
         (
             "growth-exponent",
             "Trajectories grow more slowly than the number of cells, N^2.",
-            compare("exponent of N: {}", exponents((JH, FREE)), below, 2.0),
+            each_of("exponent of N", exponents((JH, FREE)), below(2.0)),
         ),
         quantity="time_99",
         most=SIZES[-1] ** 2 // 2,
@@ -157,17 +148,16 @@ _PANELS = (
         (
             "conventions-paper",
             "The paper's chain and random MDPs take no longer than with the published agent.",
-            compare(
-                "median steps relative to it: {}",
+            each_of(
+                "median steps relative to it",
                 ratios(JH, (PUBLISHED_JH,), ("chain", "garnet")),
-                at_most,
-                1.0,
+                NO_LONGER,
             ),
         ),
         (
             "conventions-model",
             "A model in memory makes it faster.",
-            compare("median steps relative to model-free: {}", ratios(JH, (FREE,)), below, 1.0),
+            each_of("median steps relative to model-free", ratios(JH, (FREE,)), SHORTER),
         ),
     ),
     panel(
@@ -177,29 +167,25 @@ _PANELS = (
         (
             "parts-needed",
             "No part can be spared: without it a task takes 1.25 times as long, or more.",
-            compare(
-                "at the worst task, relative to the default: {}",
+            each_of(
+                "at the worst task, relative to the default",
                 extreme_ratios(JH, PARTS, np.max),
-                above,
-                CLOSE,
+                above(CLOSE),
             ),
         ),
         (
             "parts-harmless",
             "No part slows a task down by more than a tenth.",
-            compare(
-                "at the best task, relative to the default: {}",
+            each_of(
+                "at the best task, relative to the default",
                 extreme_ratios(JH, PARTS, np.min),
-                above,
-                1 / ALIKE,
+                NO_SHORTER,
             ),
         ),
         (
             "parts-share",
             "The share o of Hyde's samples hardly matters, constant or adaptive.",
-            compare(
-                "largest factor on a task: {}", extreme_ratios(JH, SHARES, distance), below, ALIKE
-            ),
+            each_of("largest factor on a task", extreme_ratios(JH, SHARES, distance), NO_LONGER),
         ),
     ),
     panel(
@@ -209,17 +195,17 @@ _PANELS = (
         (
             "peers-solved",
             "J&H is above 0.99 of the optimum in 95 % of the runs, on every task.",
-            compare("share of runs: {}", arrivals(JH), above, NEARLY_ALL),
+            each_of("share of runs", arrivals(JH), above(NEARLY_ALL)),
         ),
         (
             "peers-close",
             "On four of five tasks it takes at most 1.25 times the steps of the best tuned peer.",
-            compare("share of tasks: {}", close_places(JH, FIELD, CLOSE), at_least, FOUR_OF_FIVE),
+            each_of("share of tasks", close_places(JH, FIELD, CLOSE), at_least(FOUR_OF_FIVE)),
         ),
         (
             "peers-each",
             "It does so on every task.",
-            compare("median steps, best peer = 1: {}", ratios(JH, FIELD), at_most, CLOSE),
+            each_of("median steps, best peer = 1", ratios(JH, FIELD), at_most(CLOSE)),
         ),
         most=MOST_OF_PEERS,
     ),
@@ -231,7 +217,7 @@ _PANELS = (
             "regret-least",
             "An explorer of its own costs no return on the way: J&H's regret is not above that of "
             "the best peer.",
-            compare("regret less the least of a peer: {}", differences(JH, FIELD), at_most, 0.0),
+            each_of("regret less the least of a peer", differences(JH, FIELD), LOWER),
         ),
         quantity="regret",
         statistic="mean",
@@ -243,22 +229,12 @@ _PANELS = (
         (
             "profile-twice",
             "In more runs than any peer, J&H takes at most twice as long as the fastest agent.",
-            compare(
-                "share of runs less that of {}",
-                each_pair(gain, against(JH, FIELD), 2.0, name="{b}"),
-                above,
-                0.0,
-            ),
+            compare(gain, [(JH, peer) for peer in FIELD], HIGHER, x=2.0),
         ),
         (
             "profile-reliable",
             "In more runs than any peer it arrives within a hundred times as long.",
-            compare(
-                "share of runs less that of {}",
-                each_pair(gain, against(JH, FIELD), name="{b}"),
-                above,
-                0.0,
-            ),
+            compare(gain, [(JH, peer) for peer in FIELD], HIGHER),
         ),
         most=MOST_OF_PEERS,
         view=performance_profile,

@@ -2,153 +2,85 @@
 zoomed); what the paper says about it, in our words, is from Section 4.3.
 """
 
-from jekyllhyde.lab.claims import (
-    ALIKE,
-    FOUND,
-    SOLVED,
-    Bools,
-    Curves,
-    Measured,
-    above,
-    below,
-    compare,
-    crosses_sooner,
-    decided,
-    each,
-    each_pair,
-    end_means,
-    ends_higher,
-    every,
-    gap_ratio,
-    half_and_end,
-    label_of,
-    listing,
-    mean,
-    none,
-    runs_above,
-    share,
-    show,
-)
-from jekyllhyde.lab.figures.shared_experiments import (
-    BASELINES,
-    BRIEF,
-    BY_ENTROPY,
-    BY_O,
-    JEKYLL_HYDE_4,
-    JH,
-    LASTING,
-    ON_POLICY_1,
-    ON_POLICY_4,
-    ON_RANDOM_MDPS,
-    ON_THE_CHAIN,
-    PLAIN,
-    UCB,
-    UCB_4,
-    UNDIVIDED,
-    chain_curves,
-    curve_panel,
-    random_curves,
-    tags,
-)
+from itertools import chain
 
-UCB_1, UCB_01, UCB_001 = tags(UCB)
+from jekyllhyde.lab import estimates as of
+from jekyllhyde.lab import verdicts as said
+from jekyllhyde.lab.claims import compare, crossed, never, swapped
+from jekyllhyde.lab.figures import shared_experiments as shared
+from jekyllhyde.lab.figures.shared_experiments import BASELINES, BRIEF, JH, LASTING, PLAIN, tags
+from jekyllhyde.lab.verdicts import FOUND, SOLVED
+
+UCB_1, UCB_01, UCB_001 = tags(shared.UCB)
 BY_EPSILON = tuple(zip(BRIEF, LASTING, strict=True))
-VANILLA = tuple((a, b) for a in BRIEF for b in PLAIN)
-
-
-def _above_half_time(curves: Curves, tag: str) -> Bools:
-    half, end = half_and_end(curves, tag).T
-    return end > half
-
-
-def _eventually(curves: Curves, tag: str) -> Measured:
-    # Above 0.95 is there; still rising over the second half is halfway, since the end is not seen.
-    end, rise = mean(curves, tag), share(curves, tag, _above_half_time)
-    return [decided(above(end, SOLVED), above(rise, 0.5) is False)], (
-        f"{label_of(curves, tag)} {end} at the end, "
-        f"share of runs above their return at half time {rise}"
-    )
-
+VANILLA = crossed(BRIEF, PLAIN)
+SHOWN = tags(shared.JEKYLL_HYDE_4, shared.ON_POLICY_4, shared.UCB)
+OTHER_SETTINGS = {
+    "J&H": tags(shared.JEKYLL_HYDE_4[:1], shared.RELEASED[:1]),
+    "on-policy": tags(shared.ON_POLICY_4[:2], shared.ON_POLICY_1[:2], shared.RELEASED[1:]),
+    "PG with a UCB bonus": tags(shared.UCB, shared.UCB_4),
+}
 
 PANELS = (
-    curve_panel(
+    shared.curve_panel(
         "2a",
-        ON_THE_CHAIN,
-        chain_curves,
-        (
-            "2a-on-policy",
-            "On-policy updates, with entropy or without, cannot solve the chain.",
-            runs_above(none, FOUND, BASELINES),
-        ),
-        (
-            "2a-ucb",
-            "PG with a strong UCB bonus (nu=1) solves it.",
-            runs_above(every, FOUND, (UCB_1,)),
-        ),
-        (
-            "2a-ucb-only",
-            "nu=1 is the only on-policy setting that does: smaller bonuses fail.",
-            runs_above(none, FOUND, (UCB_01, UCB_001)),
-        ),
-        ("2a-jh", "Every J&H variant solves it.", runs_above(every, FOUND, JH)),
-        (
-            "2a-half",
-            "o=0.5 finds the optimal policy significantly sooner than o=10/sqrt(t).",
-            crosses_sooner(FOUND, BY_O),
-        ),
-        ("2a-sufficient", "eps=100/t explores enough.", end_means(above, SOLVED, BRIEF)),
-        (
-            "2a-asymptotic",
-            "eps=100/t is closer to the optimum in the end than eps=10/sqrt(t).",
-            ends_higher(BY_EPSILON),
-        ),
+        shared.ON_THE_CHAIN,
+        shared.chain_curves,
+        {
+            "2a-on-policy": never(of.ends_above, BASELINES, level=FOUND),
+            "2a-ucb": never(of.ends_below, (UCB_1,), level=FOUND),
+            "2a-ucb-only": never(of.ends_above, (UCB_01, UCB_001), level=FOUND),
+            "2a-jh": never(of.ends_below, JH, level=FOUND),
+            "2a-half": compare(of.crossing_ratio, shared.BY_O, said.SHORTER),
+            "2a-sufficient": compare(of.mean, BRIEF, said.SOLVES),
+            "2a-asymptotic": compare(of.gain, BY_EPSILON, said.HIGHER),
+        },
     ),
-    curve_panel(
+    shared.curve_panel(
         "2b",
-        ON_RANDOM_MDPS,
-        random_curves,
-        (
-            "2b-solve",
-            "All algorithms but those with a large UCB bonus solve random MDPs.",
-            end_means(above, SOLVED, (*JH, *BASELINES, UCB_001)),
-        ),
-        (
-            "2b-ucb",
-            "UCB with nu 0.1 or 1 explores too much to solve random MDPs in time "
-            "(published setting batch=1).",
-            end_means(below, SOLVED, (UCB_1, UCB_01)),
-            show("beside them: {}", each(mean, tags(UCB_4))),
-        ),
-        ("2b-eventually", "They eventually will.", listing("{}", _eventually, (UCB_1, UCB_01))),
+        shared.ON_RANDOM_MDPS,
+        shared.random_curves,
+        {
+            "2b-solve": compare(of.mean, (*JH, *BASELINES, UCB_001), said.SOLVES),
+            "2b-ucb": compare(of.mean, (UCB_1, UCB_01), said.below(SOLVED)),
+            "2b-eventually": compare(of.gap_change, (UCB_1, UCB_01), said.SHORTER),
+        },
+        series=SHOWN,
         ylim=(-0.25, 1.02),
     ),
-    curve_panel(
+    shared.curve_panel(
         "2c",
-        f"{ON_RANDOM_MDPS}, zoomed",
-        random_curves,
-        (
-            "2c-bias",
-            "Entropy regularization incurs a bias.",
-            ends_higher(tuple((plain, entropy) for entropy, plain in BY_ENTROPY)),
-        ),
-        (
-            "2c-off-policy",
-            "The off-policy part of J&H does not slow convergence down "
-            "compared with plain on-policy updates (eps=100/t).",
-            crosses_sooner(SOLVED, VANILLA, ALIKE),
-            compare(
-                "of distances to the optimum at the end: {}",
-                each_pair(gap_ratio, VANILLA),
-                below,
-                ALIKE,
+        f"{shared.ON_RANDOM_MDPS}, zoomed",
+        shared.random_curves,
+        {
+            "2c-bias": compare(of.gain, swapped(shared.BY_ENTROPY), said.HIGHER),
+            "2c-off-policy": (
+                compare(of.crossing_ratio, VANILLA, said.NO_LONGER, level=SOLVED),
+                compare(of.gap_ratio, VANILLA, said.NO_LONGER),
             ),
-        ),
-        (
-            "2c-mixture",
-            "J&H with eps=10/sqrt(t) is worse in global return; Jekyll alone: see 9b.",
-            ends_higher(BY_EPSILON),
-        ),
-        series=tags(JEKYLL_HYDE_4, ON_POLICY_4, UCB, ON_POLICY_1, UNDIVIDED),
+            "2c-mixture": (
+                compare(of.gain, BY_EPSILON, said.HIGHER),
+                compare(of.gap_ratio, swapped(BY_EPSILON), said.NO_LONGER, panel="9b"),
+            ),
+        },
+        series=SHOWN,
+        groups={
+            "J&H": JH,
+            "on-policy": BASELINES,
+            "PG with a UCB bonus": tags(shared.UCB),
+        },
         ylim=(0.9, 1.002),
+        xlim=(1000, 100_000),
+        logx=True,
+    ),
+    shared.curve_panel(
+        "2b-settings",
+        f"{shared.ON_RANDOM_MDPS}, the same with other settings",
+        shared.random_curves,
+        {},
+        series=tuple(chain.from_iterable(OTHER_SETTINGS.values())),
+        groups=OTHER_SETTINGS,
+        published="2b",
+        ylim=(-0.25, 1.02),
     ),
 )

@@ -1,17 +1,18 @@
 """The series, problems and experiments that several figures share, and the tags of the series that
 their claims compare.
 
-On random MDPs the published on-policy baselines learned from a replay of all transitions, four a
-step, and those with UCB from the transition under way. Both ways are run for both (`batch=1` and
-`batch=4` in the label mark the one that the paper does not show). `eta=4` is the actor's step that
-a division by the batch brings back to 1: only with it are the baselines as fast as published.
+The settings behind panels 2b, 2c and 9 were never released. `FITTED` gives their speed
+(docs/reproducing.md): the transition under way and four replayed ones are learned from, and no step
+is divided by their number. There the on-policy baselines learn from replay too, and those with UCB
+from the transition under way alone. Both ways are run for both: `batch=1` and `batch=4` in a label
+mark the one that the paper does not show. `divided` is what the released scripts do with a batch.
 """
 
 from functools import partial
 from typing import Any
 
 from jekyllhyde.lab.cell_settings import slug
-from jekyllhyde.lab.claims import Row, claims
+from jekyllhyde.lab.claims import Tests, claims
 from jekyllhyde.lab.panel import Panel
 from jekyllhyde.lab.spec import Experiment
 
@@ -63,15 +64,21 @@ UCB: Series = tuple(
     {"label": f"PG nu={nu:g}", "agent": "on-policy", "density": "pg", "nu": nu}
     for nu in (1.0, 0.1, 0.01)
 )
-REPLAY = {"replay": True, "batch": 4}
-JEKYLL_HYDE_4: Series = tuple({**table, "batch": 4, "hyde_eta": 1.0} for table in JEKYLL_HYDE)
-ON_POLICY_4: Series = tuple({**table, **REPLAY} for table in ON_POLICY)
+FITTED = {"batch": 4, "with_current": True, "eta": 4.0, "eta_c": 0.3}
+DIVIDED = {"batch": 4}
+JEKYLL_HYDE_4: Series = tuple({**table, **FITTED, "hyde_eta": 4.0} for table in JEKYLL_HYDE)
+ON_POLICY_4: Series = tuple({**table, **FITTED, "replay": True} for table in ON_POLICY)
 ON_POLICY_1: Series = tuple({**table, "label": f"{table['label']} batch=1"} for table in ON_POLICY)
-UNDIVIDED: Series = tuple(
-    {**table, **REPLAY, "eta": 4.0, "label": f"{table['label']} batch=4 eta=4"}
-    for table in ON_POLICY[:2]
+UCB_4: Series = tuple(
+    {**table, **FITTED, "replay": True, "label": f"{table['label']} batch=4"} for table in UCB
 )
-UCB_4: Series = tuple({**table, **REPLAY, "label": f"{table['label']} batch=4"} for table in UCB)
+RELEASED: Series = (
+    {**JEKYLL_HYDE[0], **DIVIDED, "hyde_eta": 1.0, "label": f"{JEKYLL_HYDE[0]['label']} divided"},
+    *(
+        {**row, **DIVIDED, "replay": True, "label": f"{row['label']} divided"}
+        for row in ON_POLICY[:2]
+    ),
+)
 
 JH, BASELINES = tags(JEKYLL_HYDE), tags(ON_POLICY)
 HALF, DECAYING = JH[:2], JH[2:]  # o=0.5 and o=10/sqrt(t)
@@ -84,10 +91,18 @@ BY_ENTROPY = tuple(zip(ENTROPY, PLAIN, strict=True))
 
 CHAIN = {"name": "chain", "n_states": 10, "beta": 0.8}
 RANDOM = {"name": "garnet", "n_states": 100, "n_actions": 4, "connectivity": 2}
+# The first seed of a panel's MDPs, so that no two panels rest on the same sample of problems.
+FIRST_SEEDS = {"2b": 2000, "9c": 3000, "10b": 4000, "12b": 5000, "15b": 6000, "16b": 7000}
 ON_THE_CHAIN, ON_RANDOM_MDPS = "chain, |S|=10, beta=0.8", "random MDPs, 100 states"
 DEFAULTS = {"eta": 1.0, "eta_c": 0.1, "q0": 0.0}
 SIZES = list(range(3, 26))
 BETAS = {"from": 0.0, "to": 0.99, "step": 0.01}
+
+
+def random_mdps(name: str) -> dict[str, Any]:
+    """Random MDPs of a panel's own; those of the panels that share runs are the same."""
+    first = FIRST_SEEDS.get(name.removesuffix("-jekyll"))
+    return RANDOM if first is None else {**RANDOM, "seed": f"run+{first}"}
 
 
 def learning(
@@ -104,18 +119,18 @@ def learning(
     )
 
 
-def curve_panel(name: str, title: str, experiment: Experiment, *rows: Row, **shown: Any) -> Panel:
+def curve_panel(name: str, title: str, experiment: Experiment, tests: Tests, **shown: Any) -> Panel:
     """Returns against updates or trajectories, and the claims about them."""
     unit = "updates" if "updates" in experiment.settings else "trajectories"
-    return Panel(
-        name, title, experiment, unit, claims=claims(experiment.settings[unit], *rows), **shown
-    )
+    about = claims(experiment.settings[unit], tests)
+    return Panel(name, title, experiment, unit, claims=about, **shown)
 
 
 def sweep(
     name: str,
     vary: dict[str, Any],
-    *rows: Row,
+    tests: Tests,
+    *,
     title: str,
     problem: dict[str, Any],
     series: Series = JEKYLL_HYDE + ON_POLICY,
@@ -130,7 +145,7 @@ def sweep(
         Experiment(
             name=f"fig{name}",
             method="learn",
-            problem=problem,
+            problem=random_mdps(name) if problem is RANDOM else problem,
             series=series,
             settings={**DEFAULTS, **settings},
             vary=vary,
@@ -139,7 +154,7 @@ def sweep(
         "|S|" if axis == "n_states" else axis,
         "time_jekyll" if jekyll else "time",
         logx="per_decade" in values,
-        claims=claims(settings["trajectories"], *rows),
+        claims=claims(settings["trajectories"], tests),
     )
 
 
@@ -152,7 +167,8 @@ random_sweep = partial(
 chain_curves = learning("fig2a", CHAIN, JEKYLL_HYDE + ON_POLICY + UCB, runs=200)
 random_curves = learning(
     "fig2b",
-    RANDOM,
-    JEKYLL_HYDE_4 + ON_POLICY_4 + UCB + ON_POLICY_1 + UCB_4 + UNDIVIDED,
+    random_mdps("2b"),
+    JEKYLL_HYDE_4 + ON_POLICY_4 + UCB + UCB_4 + ON_POLICY_1[:2] + RELEASED,
     runs=200,
+    points=1001,
 )

@@ -199,7 +199,9 @@ def _complete_deep(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
         describe(configure(chosen["agent"], chosen["config"], level=level, **stored))
         for level in (1, 2)
     ]
-    return references.described(chosen | options) | {
+    # what 0.3 recommended is stored under the name that it had then
+    name = {"config": chosen["config"].removesuffix("_0_3")}
+    return references.described(chosen | name | options) | {
         "values": hashlib.sha256(repr(values).encode()).hexdigest()[:12]
     }
 

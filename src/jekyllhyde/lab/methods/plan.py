@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
 from jekyllhyde import references
 from jekyllhyde.lab.cell_settings import LARGEST, Count, check_settings, stored
@@ -15,7 +16,9 @@ from jekyllhyde.planning.plan_run import PlanRun, make_job
 
 
 class PlanSettings(msgspec.Struct, frozen=True):
-    """Settings of `plan`, and at how many places a curve is kept."""
+    """Settings of `plan`, at how many places a curve is kept, and whether to look at what one more
+    update would do at the end (`probe`; o must be constant).
+    """
 
     parametrization: str = "softmax"
     density: Any = "pg"
@@ -26,13 +29,17 @@ class PlanSettings(msgspec.Struct, frozen=True):
     target: float | None = None
     convention: str = "published"
     points: Count = contract.POINTS
+    probe: bool = False
+
+
+OWN = ("points", "probe")  # what `plan` does not take
 
 
 def _complete(mdp: FiniteMDP, settings: Settings) -> dict[str, Any]:
     chosen = msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
     make_job(
         mdp,
-        **{key: value for key, value in references.resolved(chosen).items() if key != "points"},
+        **{key: value for key, value in references.resolved(chosen).items() if key not in OWN},
         pi0=None,
         record=(),
         record_at="all",
@@ -47,15 +54,29 @@ def _rows(
     chosen = references.resolved(
         msgspec.structs.asdict(check_settings(PlanSettings, settings, "plan"))
     )
-    points = chosen.pop("points")
-    return [
-        _row(
-            plan(problem_for_run(problem, run), **chosen, progress=progress),
-            chosen["target"],
-            points,
-        )
-        for run in runs
-    ]
+    points, probe = (chosen.pop(name) for name in OWN)
+    rows = []
+    for run in runs:
+        mdp = problem_for_run(problem, run)
+        result = plan(mdp, **chosen, progress=progress)
+        seen = _probe(mdp, result, chosen) if probe else {}
+        rows.append(_row(result, chosen["target"], points) | seen)
+    return rows
+
+
+def _probe(mdp: FiniteMDP, result: PlanRun, settings: Settings) -> Row:
+    # How far one more update moves the policy, in how many states it leaves it greedy (a share of
+    # those that act), the optimal return, and how many states the optimal policy visits.
+    acts, before = ~mdp.is_terminal, result.pi
+    q = mdp.evaluate(before).q[acts]
+    after = plan(mdp, **{**settings, "updates": 1, "target": None}, pi0=before).pi
+    greedy = np.isclose((after[acts] * (q >= q.max(axis=1, keepdims=True))).sum(axis=1), 1.0)
+    return {
+        "moved": float(np.abs(after - before)[acts].max()),
+        "greedy": float(greedy.mean()),
+        "J_star": float(mdp.J_star),
+        "visited": float((mdp.density(mdp.optimal().pi)[acts] > 0).mean()),
+    }
 
 
 def _row(result: PlanRun, target: float | None, points: int) -> Row:
@@ -71,7 +92,8 @@ PLAN = Method(
     unit="updates",
     options=PlanSettings,
     columns=dict.fromkeys(("end", "time"), contract.COUNT)
-    | {"J_norm_end": contract.NUMBER, "at": contract.PLACES, "J_norm": contract.CURVE},
+    | dict.fromkeys(("J_norm_end", "moved", "greedy", "J_star", "visited"), contract.NUMBER)
+    | {"at": contract.PLACES, "J_norm": contract.CURVE},
     complete=_complete,
     rows=_rows,
     seconds=lambda problem, settings: (

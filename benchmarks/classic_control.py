@@ -1,0 +1,158 @@
+"""Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU.
+
+MountainCar-v0, Acrobot-v1 and CartPole-v1: the same equations, starts, rewards and time limits;
+`tests/test_classic_control.py` holds them to Gymnasium's. `train` has the mean score of greedy
+episodes along training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from jekyllhyde.deep import ALGORITHMS, networks
+
+EVALUATION_EPISODES = 20
+
+
+class Task(NamedTuple):
+    """reset(key) -> state; step(state, action) -> state, reward, terminated; observe(state)."""
+
+    reset: Callable[[jax.Array], jax.Array]
+    step: Callable[[jax.Array, jax.Array], tuple[jax.Array, jax.Array, jax.Array]]
+    observe: Callable[[jax.Array], jax.Array]
+    width: int
+    n_actions: int
+    limit: int
+
+
+def _uniform(low: list[float], high: list[float]) -> Callable[[jax.Array], jax.Array]:
+    return lambda key: jax.random.uniform(
+        key, (len(low),), minval=jnp.array(low), maxval=jnp.array(high)
+    )
+
+
+def _car(state: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    position, speed = state
+    speed = jnp.clip(speed + (action - 1) * 0.001 - 0.0025 * jnp.cos(3 * position), -0.07, 0.07)
+    position = jnp.clip(position + speed, -1.2, 0.6)
+    speed = jnp.where((position <= -1.2) & (speed < 0), 0.0, speed)
+    return jnp.stack([position, speed]), -jnp.ones(()), (position >= 0.5) & (speed >= 0)
+
+
+def _pole(state: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    _, speed, angle, turn = state
+    sine, cosine = jnp.sin(angle), jnp.cos(angle)
+    pushed = (20.0 * action - 10.0 + 0.05 * turn**2 * sine) / 1.1
+    bent = (9.8 * sine - cosine * pushed) / (0.5 * (4.0 / 3.0 - 0.1 * cosine**2 / 1.1))
+    change = jnp.stack([speed, pushed - 0.05 * bent * cosine / 1.1, turn, bent])
+    after = state + 0.02 * change
+    fell = (jnp.abs(after[0]) > 2.4) | (jnp.abs(after[2]) > 12 * jnp.pi / 180)
+    return after, jnp.ones(()), fell
+
+
+def _swing(state: jax.Array, torque: jax.Array) -> jax.Array:
+    # how the two links move, each of length 1 and weight 1, with their centres in the middle
+    first, second, turn_1, turn_2 = state
+    cosine, sine = jnp.cos(second), jnp.sin(second)
+    d1, d2 = 3.5 + cosine, 1.25 + 0.5 * cosine
+    phi2 = 4.9 * jnp.cos(first + second - jnp.pi / 2)
+    phi1 = (
+        -0.5 * turn_2**2 * sine - turn_2 * turn_1 * sine + 14.7 * jnp.cos(first - jnp.pi / 2) + phi2
+    )
+    bent = (torque + d2 / d1 * phi1 - 0.5 * turn_1**2 * sine - phi2) / (1.25 - d2**2 / d1)
+    return jnp.stack([turn_1, turn_2, -(d2 * bent + phi1) / d1, bent])
+
+
+def _acrobot(state: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    torque, dt = action - 1.0, 0.2
+    k1 = _swing(state, torque)
+    k2 = _swing(state + dt / 2 * k1, torque)
+    k3 = _swing(state + dt / 2 * k2, torque)
+    k4 = _swing(state + dt * k3, torque)
+    after = state + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    angles = (after[:2] + jnp.pi) % (2 * jnp.pi) - jnp.pi
+    fastest = jnp.pi * jnp.array([4.0, 9.0])
+    after = jnp.concatenate([angles, jnp.clip(after[2:], -fastest, fastest)])
+    is_up = -jnp.cos(after[0]) - jnp.cos(after[0] + after[1]) > 1.0
+    return after, jnp.where(is_up, 0.0, -1.0), is_up
+
+
+def _tip(state: jax.Array) -> jax.Array:
+    return jnp.concatenate(
+        [jnp.stack([f(state[i]) for i in (0, 1) for f in (jnp.cos, jnp.sin)]), state[2:]]
+    )
+
+
+TASKS = {
+    "MountainCar-v0": Task(_uniform([-0.6, 0.0], [-0.4, 0.0]), _car, lambda s: s, 2, 3, 200),
+    "Acrobot-v1": Task(_uniform([-0.1] * 4, [0.1] * 4), _acrobot, _tip, 6, 3, 500),
+    "CartPole-v1": Task(_uniform([-0.05] * 4, [0.05] * 4), _pole, lambda s: s, 4, 2, 500),
+}
+
+
+class Carry(NamedTuple):
+    """A run in flight."""
+
+    agent: Any
+    state: jax.Array
+    elapsed: jax.Array
+    key: jax.Array
+
+
+@partial(jax.jit, static_argnames=("name", "algorithm", "every", "n_evaluations"))
+def train(
+    keys: jax.Array, configs: Any, name: str, algorithm: str, every: int, n_evaluations: int
+) -> tuple[jax.Array, jax.Array]:
+    """The mean score [runs, evaluations] of greedy episodes after every `every` steps, and the
+    share of steps that Hyde took.
+    """
+    run = partial(_train, TASKS[name], ALGORITHMS[algorithm], every, n_evaluations)
+    return jax.vmap(run)(keys, configs)
+
+
+def _train(
+    task: Task, plain: Any, every: int, n_evaluations: int, key: jax.Array, config: Any
+) -> tuple[jax.Array, jax.Array]:
+    space = networks.Space(None, (task.width,), task.n_actions)
+
+    def advance(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
+        key, reset_key = jax.random.split(carry.key)
+        seen = task.observe(carry.state)
+        action, agent_key = plain.act(carry.agent, config, seen)
+        after, reward, terminated = task.step(carry.state, action)
+        elapsed = carry.elapsed + 1
+        ended = terminated | (elapsed >= task.limit)
+        step = networks.Transition(seen, action, reward, task.observe(after), 1.0 - terminated)
+        agent = plain.update(replace(carry.agent, key=agent_key), config, step, ended)
+        start = task.reset(reset_key)
+        state = jnp.where(ended, start, after)
+        return Carry(agent, state, jnp.where(ended, 0, elapsed), key), carry.agent.hyde_acts
+
+    def evaluated(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, jax.Array]]:
+        carry, hyde = jax.lax.scan(advance, carry, length=every)
+        keys = jax.random.split(jax.random.fold_in(carry.key, 1), EVALUATION_EPISODES)
+        scores = jax.vmap(partial(_score, task, carry.agent.networks))(keys)
+        return carry, (jnp.mean(scores), jnp.mean(hyde))
+
+    agent_key, reset_key, key = jax.random.split(key, 3)
+    first = Carry(
+        plain.init(agent_key, config, space), task.reset(reset_key), jnp.zeros((), jnp.int32), key
+    )
+    return jax.lax.scan(evaluated, first, length=n_evaluations)[1]
+
+
+def _score(task: Task, learned: Any, key: jax.Array) -> jax.Array:
+    def advance(state: tuple[Any, ...], _: None) -> tuple[tuple[Any, ...], None]:
+        where, total, alive = state
+        pi, _q = learned.tables(task.observe(where)[None])
+        after, reward, terminated = task.step(where, jnp.argmax(pi[0]))
+        return (after, total + alive * reward, alive & ~terminated), None
+
+    start = (task.reset(key), jnp.zeros(()), jnp.asarray(True))
+    return jax.lax.scan(advance, start, length=task.limit)[0][1]

@@ -1,0 +1,289 @@
+"""Exploration with networks, many seeds at once, for a GPU.
+
+    sea        DeepSea of 10 to 50, random mapping; when bsuite's rule counts it as solved
+    large      DeepSea of 100
+    uniform    the same, and control, with uniform replay instead of priorities
+    rooms      Four Rooms, both levels
+    control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
+    ablation   one part of `recommended` taken away or put back
+    speed      1,000 seeds of DeepSea-20
+
+    python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
+    python benchmarks/deep_exploration.py --tables
+
+Needs JAX, Equinox, Optax, NumPy and SciPy, and runs from a checkout. A call is a task, settings by
+label and sizes; the calls of a part are compiled beside each other and run one after another, and
+each writes a line per label into DIR/PART.jsonl: at which evaluations the runs were first solved
+(-1 where they were not), whether they stayed so, and what was seen by then. What is kept of these
+is in results/deep_exploration.json, of which `--tables` makes the page's tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import jax  # isort: skip
+import jax.numpy as jnp  # isort: skip
+import numpy as np  # isort: skip
+from scipy import sparse  # isort: skip
+
+import classic_control  # isort: skip
+from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
+from jekyllhyde.files import write_file  # isort: skip
+from jekyllhyde.mdp.deep_sea import deep_sea  # isort: skip
+from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
+
+SEED = 1612
+SEEDS = 20
+NEAR = {"rooms": 0.5, "sea": 0.02}  # of the best score, where a run counts as solved
+SCORES = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
+STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
+BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
+FEW = 0.9  # bsuite: solved where the share of bad episodes is below it
+SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
+UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
+ABLATION: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "uniform replay": {"prioritized": False},
+    "Hyde leads by a schedule": SCHEDULED,
+    "Hyde leads always": {"leader": "hyde_only"},
+    "Hyde no optimist": {"explorer": "hyde", "hyde_terminates": True, **SCHEDULED},
+    "Hyde of 0.3": {
+        "explorer": "hyde",
+        "hyde_terminates": True,
+        "hyde_noise": 0.5,
+        "bonus": "rnd(eta=0.0001, normalize=True)",
+        **SCHEDULED,
+    },
+    "nothing unknown": {"bonus": "counts(decay=1e9)"},
+    "target networks of 0.01": {"tau": 0.01, "tau_hyde": 0.01},
+    "Adam's epsilon of 1e-4": {"adam_eps": 1e-4},
+    "one critic": {"critics": 1},
+    "random embedding": {"one_hot": False},
+    "the paper's actor rule": {"actor_rule": "paper"},
+}
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A task ("sea:50", "rooms:1", "MountainCar-v0"), and how to run it: `budget` is
+    in episodes, of control in steps.
+    """
+
+    task: str
+    settings: dict[str, dict[str, Any]] = field(default_factory=lambda: {"recommended": {}})
+    seeds: int = SEEDS
+    budget: int = 0
+    every: int = 10
+    seed: int = SEED
+    config: str = "recommended"
+    agent: str = "jekyll_hyde"
+
+    def prepare(self) -> Callable[[], tuple[list[dict[str, Any]], float]]:
+        """Compile; the function that is returned runs, and has a record per label and the seconds
+        that it took.
+        """
+        kind, _, size = self.task.partition(":")
+        return self._control() if kind in SCORES else self._model(kind, int(size))
+
+    def _model(self, kind: str, size: int) -> Callable[[], tuple[list[dict[str, Any]], float]]:
+        problem: Any = "four_rooms" if kind == "rooms" else sea(size)
+        options = {"level": size} if kind == "rooms" else {"horizon": size}
+        cases = [
+            make_case(problem, self.agent, self.config, each, **options)
+            for each in self.settings.values()
+        ]
+        batch = Batch(
+            self.agent,
+            cases,
+            seeds=self.seeds,
+            episodes=self.budget,
+            every=self.every,
+            seed=self.seed,
+        )
+        programs = batch.compile()
+
+        def run() -> tuple[list[dict[str, Any]], float]:
+            start = perf_counter()
+            results = batch.run(programs)
+            spent = perf_counter() - start
+            return [_record_of(result, kind) for result in results], spent
+
+        return run
+
+    def _control(self) -> Callable[[], tuple[list[dict[str, Any]], float]]:
+        configs = [configure(self.agent, self.config, **each) for each in self.settings.values()]
+        leaves = jax.tree.map(
+            lambda *values: jnp.repeat(jnp.asarray(values, jnp.float32), self.seeds), *configs
+        )
+        root = jax.random.key(self.seed)
+        keys = jnp.stack([jax.random.fold_in(root, i) for i in range(self.seeds)] * len(configs))
+        n_evaluations = self.budget // self.every
+        compiled = classic_control.train.lower(
+            keys, leaves, self.task, self.agent, self.every, n_evaluations
+        ).compile()
+
+        def run() -> tuple[list[dict[str, Any]], float]:
+            start = perf_counter()
+            scores, hyde = map(np.asarray, compiled(keys, leaves))
+            spent = perf_counter() - start
+            steps = self.every * np.arange(1, n_evaluations + 1)
+            parts = np.split(np.arange(len(keys)), len(configs))
+            return [
+                _solved(scores[i] >= SCORES[self.task], steps)
+                | {
+                    "scores": np.round(scores[i], 1).tolist(),
+                    "hyde": round(float(hyde[i].mean()), 3),
+                    "steps": len(i) * self.budget,
+                }
+                for i in parts
+            ], spent
+
+        return run
+
+
+def sea(n: int) -> FiniteMDP:
+    """DeepSea with an end of its own for the treasure, whose arrivals tell the good episodes."""
+    plain = deep_sea(n)
+    size, r = plain.n_states, plain.r_next
+    P = plain.P.tocoo()
+    successor = np.where(r > 0.5, size, P.col)
+    shape = (2 * (size + 1), size + 1)
+    tables = [sparse.csr_array((data, (P.row, successor)), shape=shape) for data in (P.data, r)]
+    terminal = [*np.flatnonzero(plain.is_terminal), size]
+    return FiniteMDP(*tables, gamma=plain.gamma, terminal=terminal, J_low=0.0, name=plain.name)
+
+
+def _solved(solved: Any, at: Any) -> dict[str, Any]:
+    first = np.where(solved.any(1), at[solved.argmax(1)], -1)
+    later = [row[row.argmax() :].mean() if row.any() else 0.0 for row in solved]
+    return {
+        "first": sorted(first.tolist()),
+        "end": int(solved[:, -1].sum()),
+        "kept": round(float(np.mean(later)), 3),
+    }
+
+
+def _record_of(result: Any, kind: str) -> dict[str, Any]:
+    arrivals, episode = result.arrivals, result.episode
+    record = _solved(result.solved(NEAR[kind]), episode) | {
+        "steps": int(result.step[:, -1].sum()),
+        "hyde": round(float(arrivals[:, -1, 1].sum() / arrivals[:, -1].sum()), 3),
+        "diverged": int(result.diverged.sum()),
+    }
+    if kind == "sea":
+        good = arrivals[..., -1].sum(2)
+        seen = (arrivals.sum(2)[..., :-2] > 0).sum(2).mean(0)
+        reachable = (int(result.horizon) * (int(result.horizon) + 1)) // 2
+        record |= {
+            "found": _solved(good > 0, episode)["first"],
+            "bsuite": _solved(1.0 - good / episode < FEW, episode)["first"],
+            "coverage": np.round(seen[:: max(1, len(seen) // 8)] / reachable, 2).tolist(),
+        }
+    return record
+
+
+def calls() -> dict[str, list[Call]]:
+    """What each part runs."""
+    sizes = range(10, 47, 2)
+    return {
+        "sea": [Call(f"sea:{n}", budget=budget, every=20) for n, budget in BUDGETS.items()],
+        "large": [Call("sea:100", seeds=6, budget=2_300, every=50)],
+        "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
+        "control": [Call(task, budget=STEPS[task], every=2_000) for task in SCORES],
+        "uniform": [
+            *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
+            Call("sea:100", UNIFORM, budget=2_600, every=50),
+            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in SCORES),
+        ],
+        "ablation": [
+            Call("sea:14", {name: changes}, 8, 300, 10) for name, changes in ABLATION.items()
+        ],
+        "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
+    }
+
+
+def tables() -> str:
+    """The page's tables, of what is kept in results."""
+    kept = json.loads((RESULTS / "deep_exploration.json").read_text())
+    return "\n".join(_table(title, kept[part]) for title, part in TITLES.items() if part in kept)
+
+
+TITLES = {
+    "DeepSea, `recommended`": "sea",
+    "DeepSea, uniform replay": "uniform",
+    "Four Rooms": "rooms",
+    "Control, in steps": "control",
+    "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
+    "Parts exchanged, DeepSea of 14": "ablation",
+}
+
+
+def _table(title: str, records: list[dict[str, Any]]) -> str:
+    rows = [f"| {title} | runs | at most | solved | first solved | latest | kept | bsuite |"]
+    rows.append("| --- " * 8 + "|")
+    for record in records:
+        first = [at for at in record["first"] if at >= 0]
+        scored = record.get("bsuite", [])
+        cells = (
+            record["task"] if record["label"] == "recommended" else record["label"],
+            record["seeds"],
+            f"{record['budget']:,}",
+            len(first),
+            f"{median(first):,.0f}" if first else "-",
+            f"{first[-1]:,}" if first else "-",
+            f"{record['kept']:.0%}",
+            f"{sum(at >= 0 for at in scored)} by {max(scored):,}"
+            if max(scored, default=0) > 0
+            else "-",
+        )
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def main() -> None:
+    """Run the parts that were asked for, or make the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out"))
+    parser.add_argument("--parts", nargs="*", default=[])
+    parser.add_argument("--tables", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.tables:
+        text = tables().encode()
+        write_file(RESULTS / "deep_exploration.md", lambda file: file.write(text))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for part in arguments.parts:
+        group = calls()[part]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            prepared = pool.map(Call.prepare, group)
+            for call, run in zip(group, prepared, strict=True):
+                for line in _lines(call, *run()):
+                    with (arguments.out / f"{part}.jsonl").open("a") as file:
+                        file.write(json.dumps(line) + "\n")
+                    print(part, line["task"], line["label"], line["end"], line["first"], flush=True)
+
+
+def _lines(call: Call, records: list[dict[str, Any]], spent: float) -> list[dict[str, Any]]:
+    about = {"task": call.task, "config": call.config, "seeds": call.seeds, "budget": call.budget}
+    return [
+        {"label": label, **about, **record, "seconds": round(spent, 1)}
+        for label, record in zip(call.settings, records, strict=True)
+    ]
+
+
+if __name__ == "__main__":
+    main()

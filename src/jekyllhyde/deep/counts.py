@@ -1,0 +1,103 @@
+"""Counts as a bonus: how often an action was taken in a state, or near it.
+
+    bonus(s, a)    n(s, a)^-power
+    unknown(s, a)  (1 + n(s, a))^-decay
+
+States that are known by an index have a table. Vectors are counted by cells: a cell is where a few
+random projections of the normalized vector fall on grids of a `width`, and finds its place in a
+table by a hash. There are several such tables, each with its own projections and grids, and n is
+the mean over them, so that neighbours share a part of their counts.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from jekyllhyde.deep.bonus import BONUSES, Bonus
+from jekyllhyde.deep.encoders import Seen
+from jekyllhyde.deep.networks import Samples, Space, static
+from jekyllhyde.errors import check_count
+
+MOST_PROJECTIONS = 3
+PRIME = 16_777_619  # of the hash of Fowler, Noll and Vo
+
+
+class CountsState(eqx.Module):
+    """How often: [S, A] by index, or [tables, places, A] by cell; then each table has projections
+    [tables, width of vectors, projections] and shifts of its grids [tables, projections].
+    """
+
+    n: jax.Array
+    projections: Any = None
+    shifts: Any = None
+
+
+@BONUSES.register
+class Counts(Bonus):
+    """Rarely taken actions in rarely visited states."""
+
+    power: float = 0.5  # how fast the bonus falls
+    decay: float = 2.0  # how fast what is unknown becomes known
+    width: float = 0.5  # of a cell, in standard deviations of the observations
+    tables: int = static(4)  # of cells
+    places: int = static(8192)  # in a table of cells
+
+    def __check_init__(self) -> None:
+        check_count(self.tables, "tables of counts", 1)
+        check_count(self.places, "places of counts", 1)
+
+    def init(self, key: jax.Array, space: Space) -> CountsState:
+        if space.indexed:
+            return CountsState(jnp.zeros((space.n_states, space.n_actions)))
+        length = space.n_features
+        shape = (self.tables, length, min(length, MOST_PROJECTIONS))
+        projection_key, shift_key = jax.random.split(key)
+        return CountsState(
+            jnp.zeros((self.tables, self.places, space.n_actions)),
+            jax.random.normal(projection_key, shape),
+            jax.random.uniform(shift_key, (self.tables, shape[-1])),
+        )
+
+    def of(self, state: CountsState, samples: Samples) -> tuple[jax.Array, CountsState]:
+        n = jnp.take_along_axis(self.count(state, samples.x), samples.action[..., None], -1)[..., 0]
+        return jnp.maximum(n, 1.0) ** -self.power, state
+
+    def learn(self, state: CountsState, samples: Samples) -> CountsState:
+        return state
+
+    def observe(self, state: CountsState, step: Samples) -> CountsState:
+        place = self._place(state, step.x)
+        return eqx.tree_at(lambda s: s.n, state, state.n.at[(*place, step.action)].add(1.0))
+
+    def unknown(self, state: CountsState, x: Any) -> jax.Array:
+        return (1.0 + self.count(state, x)) ** -self.decay
+
+    def count(self, state: CountsState, x: Any) -> jax.Array:
+        """How often [..., A] each action was taken in x, or near it."""
+        n = state.n[self._place(state, x)]
+        return n if state.projections is None else jnp.mean(n, -2)
+
+    def _place(self, state: CountsState, x: Any) -> tuple[jax.Array, ...]:
+        # where in `n` the states [...] are: an index, or a place [..., tables] in every table
+        if state.projections is None:
+            return (x,)
+        vector = _flat(x)
+        cells = jnp.floor(
+            jnp.einsum("...i,tip->...tp", vector, state.projections) / self.width + state.shifts
+        ).astype(jnp.int32)
+        place = jnp.zeros(cells.shape[:-1], jnp.uint32)
+        for i in range(cells.shape[-1]):
+            place = (place * jnp.uint32(PRIME)) ^ cells[..., i].astype(jnp.uint32)
+        # the low bits of the product know only those of the cells
+        place = (place ^ (place >> 15)) * jnp.uint32(0x85EBCA6B)
+        return jnp.arange(self.tables), ((place >> 13) % self.places).astype(jnp.int32)
+
+
+def _flat(x: Any) -> jax.Array:
+    if not isinstance(x, Seen):
+        return x
+    leading = x.vector.shape[:-1]
+    pixels = [image.reshape(*leading, -1) / 255.0 for image in x.images]
+    return jnp.concatenate([x.vector, *pixels], -1)

@@ -1,0 +1,171 @@
+"""A panel beside the paper's own curves: which of the published points lie where ours do.
+
+A published point is compared where our series has a value at its x, or two close by that hardly
+differ. It is inside where the two differ by no more than both sides' noise: 1.96 standard errors of
+the difference. Ours is read off our interval; the published mean is of so many runs as
+`published/runs.csv` says, each taken to vary as ours do (as many as ours, where that is not known).
+Numbers without noise must agree to the digits that were drawn. A panel matches if nine in ten of
+its points are inside. Returns deviate by a difference, times by a share of the published time.
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from jekyllhyde.intervals import Floats
+from jekyllhyde.lab.panel import Curves
+
+MATCHES, DIFFERS, NOT_PUBLISHED = "matches", "differs", "not published"
+ENOUGH = 0.9  # of the points inside
+QUANTILE = 1.96  # half a 95 % interval, in standard errors
+CLOSE_RETURN, CLOSE_TIME = 0.02, 0.1  # between neighbours of ours that a point may lie between
+DRAWN_RETURN, DRAWN_TIME = 1e-3, 1e-3  # what rounding and drawing may do to a published number
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Published points compared, the share inside both sides' noise, the mean deviation of ours
+    (a difference of returns, a share of times), by series too, and what that comes to.
+    """
+
+    points: int
+    inside: float
+    deviation: float
+    relative: bool
+    series: "dict[str, Agreement]"
+
+    @property
+    def verdict(self) -> str:
+        if not self.points:
+            return NOT_PUBLISHED
+        return MATCHES if self.inside >= ENOUGH else DIFFERS
+
+    @property
+    def share_text(self) -> str:
+        """The share inside, as it is shown."""
+        return f"{100 * self.inside:.0f} %" if self.points else ""
+
+    @property
+    def deviation_text(self) -> str:
+        """The mean deviation, as it is shown."""
+        if not self.points:
+            return ""
+        return f"{100 * self.deviation:+.1f} %" if self.relative else f"{self.deviation:+.4f}"
+
+    @property
+    def text(self) -> str:
+        """One line."""
+        if not self.points:
+            return self.verdict
+        return (
+            f"{self.points} published points, {self.share_text} within noise, "
+            f"mean deviation {self.deviation_text}: {self.verdict}"
+        )
+
+
+def compare_with_published(curves: Curves) -> Agreement:
+    """The panel's agreement with the paper's own curves, series by series of the same label."""
+    known = published(curves.panel.published)
+    series = {
+        label: _compare(curves, tag, *known[label])
+        for tag, label in curves.labels.items()
+        if label in known
+    }
+    return _joined(list(series.values()), curves.panel.kind == "time", series)
+
+
+@cache
+def published(name: str) -> dict[str, tuple[Floats, Floats]]:
+    """The paper's curves of a panel by the labels of its series, (x, y) each; there may be none."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for row in _rows(f"{name}.csv"):
+        points.setdefault(row["series"], []).append((float(row["x"]), float(row["y"])))
+    lines = {label: np.array(values).T for label, values in points.items()}
+    return {label: (line[0], line[1]) for label, line in lines.items()}
+
+
+@cache
+def published_runs(name: str) -> int | None:
+    """How many runs are behind the paper's means; None where it is not known."""
+    runs = {row["panel"]: row["runs"] for row in _rows("runs.csv")}.get(name)
+    return int(runs) if runs else None
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    file = files("jekyllhyde.lab") / "published" / name
+    return list(csv.DictReader(file.read_text().splitlines())) if file.is_file() else []
+
+
+def _compare(curves: Curves, tag: str, x: Floats, theirs: Floats) -> Agreement:
+    is_time = curves.panel.kind == "time"
+    ours, error = _ours_at(curves, tag, x, is_time)
+    runs = published_runs(curves.panel.published) or curves.runs
+    noise = QUANTILE * error * np.sqrt(1.0 + curves.runs / runs)
+    drawn = DRAWN_TIME * theirs if is_time else np.full(len(x), DRAWN_RETURN)
+    there = np.isfinite(ours)
+    inside = (np.abs(ours - theirs) <= noise + drawn)[there]
+    deviation = (ours / theirs - 1.0 if is_time else ours - theirs)[there]
+    return Agreement(
+        points=len(inside),
+        inside=float(inside.mean()) if len(inside) else 0.0,
+        deviation=float(deviation.mean()) if len(inside) else 0.0,
+        relative=is_time,
+        series={},
+    )
+
+
+def _ours_at(curves: Curves, tag: str, x: Floats, is_time: bool) -> tuple[Floats, Floats]:
+    # Our value and its standard error at each x; nan where our curve does not say.
+    y, error = curves.y[tag], (curves.hi[tag] - curves.lo[tag]) / (2 * QUANTILE)
+    right = np.searchsorted(curves.x, x).clip(1, max(len(curves.x) - 1, 1))
+    left = right - 1
+    nearest = np.where(x - curves.x[left] <= curves.x[right] - x, left, right)
+    spacing = curves.x[right] - curves.x[left]
+    is_there = np.abs(x - curves.x[nearest]) <= 1e-3 * spacing
+    between = (x > curves.x[left]) & (x < curves.x[right])
+    step = np.abs(y[right] - y[left])
+    is_flat = between & (step <= (CLOSE_TIME * y[left] if is_time else CLOSE_RETURN))
+
+    def at(values: Floats) -> Floats:
+        line = np.where(is_there, values[nearest], np.interp(x, curves.x, values))
+        return np.where(is_there | is_flat, line, np.nan)
+
+    return at(y), at(error)
+
+
+def _joined(parts: list[Agreement], relative: bool, series: dict[str, Agreement]) -> Agreement:
+    points = sum(part.points for part in parts)
+
+    def mean(values: list[Any]) -> float:
+        total = sum(part.points * value for part, value in zip(parts, values, strict=True))
+        return float(total / points) if points else 0.0
+
+    return Agreement(
+        points,
+        mean([part.inside for part in parts]),
+        mean([part.deviation for part in parts]),
+        relative,
+        series,
+    )
+
+
+def worst_first(agreements: Mapping[str, Agreement]) -> dict[str, Agreement]:
+    """Panels that differ before those that match, the fewer points inside the earlier; last those
+    without published curves.
+    """
+    order = (DIFFERS, MATCHES, NOT_PUBLISHED)
+    return dict(
+        sorted(
+            agreements.items(),
+            key=lambda item: (
+                order.index(item[1].verdict),
+                item[1].inside,
+                -abs(item[1].deviation),
+            ),
+        )
+    )

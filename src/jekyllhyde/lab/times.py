@@ -1,0 +1,123 @@
+"""Estimates from a time panel: the count at which a run first exceeds its target, the cap where it
+never does, at a place and along the axis.
+
+Means are over all runs with the cap for those that never get there, as the paper has them; a series
+that is at the cap in all runs gives a bound, and no more.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from jekyllhyde import intervals
+from jekyllhyde.lab import estimates as of
+from jekyllhyde.lab.estimates import FIRST, LAST, Bools, Floats, bound_by_cap, of_means, ratio_of
+from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.verdicts import Estimate, Range, about
+
+# What is so in a run [runs, X], or at one place [runs].
+
+
+def arrive(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Bools:
+    """Get there."""
+    return np.asarray(of.runs_of(curves, tag)[0][:, of.between(curves, low, high)] < curves.cap)
+
+
+def fail(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Bools:
+    """Fail."""
+    return ~arrive(curves, tag, low, high)
+
+
+def arrive_at(curves: Curves, tag: str, x: float) -> Bools:
+    """Get there."""
+    return np.asarray(of.values_at(curves, x, tag)[0] < curves.cap)
+
+
+def fail_at(curves: Curves, tag: str, x: float) -> Bools:
+    """Fail."""
+    return ~arrive_at(curves, tag, x)
+
+
+def lowest_share(curves: Curves, tag: str) -> Estimate:
+    """Share that get there at the worst {xlabel}."""
+    values = arrive(curves, tag)
+    worst = values[:, values.mean(axis=0).argmin()]
+    return of.bounded(curves, intervals.share(worst), len(values))
+
+
+# Mean times.
+
+
+def time_ratio(curves: Curves, a: str, b: str, x: float = LAST) -> Estimate:
+    """Mean time, ratio."""
+    times = of.values_at(curves, x, a, b)
+    return bound_by_cap(of_means(curves, ratio_of, *times), *(t < curves.cap for t in times))
+
+
+def average_time_ratio(
+    curves: Curves, a: str, b: str, low: float = FIRST, high: float = LAST
+) -> Estimate:
+    """Mean time over the axis, ratio."""
+    chosen = of.between(curves, low, high)
+    times = [samples[:, chosen] for samples in of.runs_of(curves, a, b)]
+    ratio = of_means(curves, ratio_of, *(t.mean(axis=1) for t in times))
+    return bound_by_cap(ratio, *(t < curves.cap for t in times))
+
+
+def change(curves: Curves, tag: str, x: float, base: float) -> Estimate:
+    """Mean time, relative to that at {base}."""
+    times = [of.values_at(curves, place, tag)[0] for place in (x, base)]
+    return bound_by_cap(of_means(curves, ratio_of, *times), *(t < curves.cap for t in times))
+
+
+def factor(curves: Curves, tag: str, x: float, base: float) -> Estimate:
+    """Factor between the mean times here and at {base}, whichever is the longer."""
+    times = [of.values_at(curves, place, tag)[0] for place in (x, base)]
+    return of_means(curves, lambda a, b: np.exp(np.abs(np.log(ratio_of(a, b)))), *times)
+
+
+def slowdown(curves: Curves, tag: str, x: float) -> Estimate:
+    """Mean time, relative to the shortest elsewhere."""
+    i, (samples,) = of.at(curves, x), of.runs_of(curves, tag)
+    return of_means(curves, lambda m: m[..., i] / np.delete(m, i, axis=-1).min(axis=-1), samples)
+
+
+def longest_to_shortest(curves: Curves, *tags: str) -> Estimate:
+    """Longest to shortest mean time along {xlabel}.
+
+    Of a first series relative to that of a second.
+    """
+
+    def span(m: Floats, *others: Floats) -> Any:
+        own = m.max(axis=-1) / m.min(axis=-1)
+        return own / span(*others) if others else own
+
+    return of_means(curves, span, *of.runs_of(curves, *tags))
+
+
+def best(curves: Curves, tag: str) -> Estimate:
+    """Best {xlabel}."""
+    (samples,) = of.runs_of(curves, tag)
+    return of_means(curves, lambda m: curves.x[m.argmin(axis=-1)], samples)
+
+
+def best_about(stated: float) -> Any:
+    """About a place on a logarithmic axis: within one step, or the factor that "about" allows."""
+
+    def stated_range(curves: Curves) -> Range:
+        steps = curves.x[1:] / curves.x[:-1]
+        return about(stated, max(1.25, 1.001 * float(steps.max(initial=0.0))))
+
+    return stated_range
+
+
+def trend(curves: Curves, tag: str, low: float = FIRST, high: float = LAST) -> Estimate:
+    """Rank correlation of the mean time with {xlabel}."""
+    chosen = of.between(curves, low, high, 3)
+    x = stats.zscore(stats.rankdata(curves.x[chosen]))
+
+    def correlation(m: Floats) -> Floats:
+        return np.asarray((stats.zscore(stats.rankdata(m, axis=-1), axis=-1) * x).mean(axis=-1))
+
+    return of_means(curves, correlation, of.runs_of(curves, tag)[0][:, chosen])
