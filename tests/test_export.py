@@ -49,7 +49,7 @@ def exported(agent: Any, folder: Path) -> tuple[Policy, Any]:
 def test_both_forms_agree_with_the_agent(kind: str, tmp_path: Path) -> None:
     env = Sampled(SPACES[kind], ACTIONS["product" if kind == "dict" else "shifted"])
     cls = deep.DoubleDQN if kind in ("vector", "pixels") else deep.DiscreteSAC
-    agent = cls(env, **SMALL).learn(30)  # type: ignore[operator]
+    agent = cls(env, **SMALL).learn(30)
     policy, session = exported(agent, tmp_path / "policy")
     env.observation_space.seed(1)
     observations = [env.observation_space.sample() for _ in range(12)]

@@ -216,12 +216,12 @@ class Export:
     best: bool = False
     """The agent of the best evaluation, instead of the newest."""
 
+    trust: Trust = False
+
     def run(self) -> None:
-        training = Training.of(self.folder)
+        training = Training.of(self.folder, self.trust)
         number = check_count(self.number, "number", 0)
-        training.personality(number, "jekyll", self.best, training.make()).export(
-            self.out, onnx=self.onnx
-        )
+        training.personality(number, "jekyll", self.best).export(self.out, onnx=self.onnx)
         say(*(str(file) for file in sorted(self.out.iterdir())))
 
 

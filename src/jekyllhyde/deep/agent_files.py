@@ -177,8 +177,8 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
     settings = configure(agent, "paper", **{**given, **own})
     known = configure(agent, "paper")
     for name, value in _plain_settings(settings).items():
-        known = stored.get(name, value)  # a setting that came later is at its default
-        require(value == known, f"{name} was {known!r} where the agent was saved, not {value!r}")
+        saved = stored.get(name, value)  # a setting that came later is at its default
+        require(value == saved, f"{name} was {saved!r} where the agent was saved, not {value!r}")
         is_number = type(getattr(settings, name)) in (int, float)
         require(
             is_number or not isinstance(getattr(known, name), float),
