@@ -4,6 +4,7 @@ no network.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import latex2mathml.converter
@@ -33,6 +34,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say types and shapes, with names that readers know
 autodoc_preserve_defaults = True
 
+ENTRY = re.compile(r"(\w[\w, ]*) : (.*)")
+
 
 def _inline(self: Any, node: nodes.math) -> None:
     self.body.append(latex2mathml.converter.convert(node.astext()))
@@ -47,19 +50,42 @@ def _block(self: Any, node: nodes.math_block) -> None:
 def _as_written(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
-    """Docstrings are plain text with shapes and formulas: the first paragraph is prose, the rest is
-    shown as it stands.
+    """Docstrings are plain text: paragraphs are prose, "name : text" is a row of a table, and what
+    is indented (formulas, pictures) is shown as it stands.
     """
-    end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-    prose = [
-        line.replace("|", "\\|").replace("*", "\\*").replace("_ ", "\\_ ") for line in lines[:end]
-    ]
-    rest = (
-        ["", "::", "", *("   " + line for line in lines[end:]), ""]
-        if any(line.strip() for line in lines[end:])
-        else []
-    )
-    lines[:] = prose + rest
+    text = "\n".join(lines).replace("Parameters\n----------\n", "\n")
+    shown: list[str] = []
+    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
+        block = paragraph.split("\n")
+        rows = _parameters(block)
+        if rows:
+            shown += [".. list-table::", "   :widths: 25 75", ""]
+            for key, value in rows:
+                shown += [f"   * - ``{key}``", f"     - {_prose(value)}"]
+        elif block[0].startswith(" "):
+            shown += ["::", "", *("   " + line for line in block)]
+        else:
+            shown += [_prose(line) for line in block]
+        shown.append("")
+    lines[:] = shown
+
+
+def _parameters(block: list[str]) -> list[tuple[str, str]]:
+    # The rows of a paragraph in which every line begins a row, or goes on with one.
+    rows: list[tuple[str, str]] = []
+    for line in block:
+        match = ENTRY.fullmatch(line)
+        if match:
+            rows.append((match[1], match[2]))
+        elif line.startswith(" ") and rows:
+            rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line.strip()}")
+        else:
+            return []
+    return rows
+
+
+def _prose(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_ ", "\\_ ")
 
 
 def setup(app: Sphinx) -> None:

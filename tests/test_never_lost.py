@@ -205,3 +205,23 @@ agent.learn(3)
 assert len(calls) == 3
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class Unprintable(np.ndarray[Any, Any]):
+    """An observation that nobody should write out."""
+
+    def __repr__(self) -> str:
+        raise AssertionError("an observation was written out in a step")
+
+    __str__ = __repr__
+
+
+class Quiet(gym.ObservationWrapper[Any, Any, Any]):
+    def observation(self, observation: Any) -> Any:
+        return np.asarray(observation).view(Unprintable)
+
+
+def test_no_step_writes_out_what_it_was_given() -> None:
+    """The sentences on wrong answers cost more than the step itself."""
+    env = Quiet(gym.make("CartPole-v1", disable_env_checker=True))
+    assert deep.DoubleDQN(env, hidden=(8,), batch=8, capacity=100).learn(30).steps == 30

@@ -234,7 +234,7 @@ def test_learning_goes_on_across_files_and_refuses_another_environment(tmp_path:
     agent.save(path)
     loaded = J.load(path, "FrozenLake-v1")
     assert loaded.settings == agent.settings
-    assert loaded.episodes.rows == agent.episodes.rows
+    assert loaded.episodes == agent.episodes
     with pytest.raises(
         InputError,
         match=r"has learned FrozenLake-v1 \(16 states, 4 actions\); it cannot go on in Taxi-v4",

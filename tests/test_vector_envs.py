@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from safetensors.numpy import load_file, save_file
 
 import jekyllhyde as jh
 from jekyllhyde import deep
@@ -58,10 +59,10 @@ def lengths(count: int) -> list[Any]:
 def test_every_mode_has_the_same_transitions(mode: AutoresetMode, kind: Any) -> None:
     env = kind(lengths(2), autoreset_mode=mode)
     lanes = VectorLanes(env)
-    views = lanes.reset(1)
+    views = lanes.reset([1, 2])
     seen: list[list[tuple[float, float, bool]]] = [[], []]
     for _ in range(9):
-        steps = lanes.step([2, 2], 3)
+        steps = lanes.step([2, 2], [3, 4])
         for i, step in enumerate(steps):
             if step.reached is not None:
                 before, after = (float(view[0][0]) for view in (views[i], step.reached))
@@ -85,10 +86,10 @@ def test_every_mode_has_the_same_transitions(mode: AutoresetMode, kind: Any) -> 
 def test_lanes_of_gymnasiums_own_vector_environment() -> None:
     env = gym.make_vec("CartPole-v1", num_envs=3, vectorization_mode="vector_entry_point")
     lanes = VectorLanes(env)
-    lanes.reset(1)
+    lanes.reset([1] * 3)
     steps: list[LaneStep] = []
     for _ in range(60):
-        steps += lanes.step([0, 1, 0], 0)
+        steps += lanes.step([0, 1, 0], [0] * 3)
     # every start follows an end, and pushing one way ends an episode within 12 steps
     assert sum(step.start is not None for step in steps) >= 12
     assert all(step.reward == 1.0 for step in steps if step.reached is not None)
@@ -164,3 +165,102 @@ def test_evaluations_have_one_environment_like_the_lanes(mode: str) -> None:
 def test_tables_take_one_environment() -> None:
     with pytest.raises(InputError, match="vector"):
         jh.TabularJekyllHyde(gym.make_vec("FrozenLake-v1", 2, vectorization_mode="sync"))
+
+
+class Walk(gym.Env[Any, Any]):
+    """A random walk of random length, all of it drawn from the seed of its reset."""
+
+    observation_space, action_space = Box(-100.0, 100.0, (2,)), Discrete(2)
+    fails_at = 0  # number of the step, of all of them, at which it raises
+
+    def __init__(self) -> None:
+        self.place, self.left = 0.0, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place, self.left = float(self.np_random.normal()), int(self.np_random.integers(1, 9))
+        return self._see(), {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        Walk.fails_at -= 1
+        if Walk.fails_at == 0:
+            raise RuntimeError("broken")
+        self.place += (2 * action - 1) * float(self.np_random.exponential())
+        self.left -= 1
+        ended = self.left == 0
+        return self._see(), self.place, ended and self.place > 0, ended and self.place <= 0, {}
+
+    def _see(self) -> Any:
+        return np.array([self.place, self.left], np.float32)
+
+
+def walks(count: int = 3, mode: AutoresetMode = AutoresetMode.DISABLED) -> Any:
+    return SyncVectorEnv([Walk] * count, autoreset_mode=mode)
+
+
+HYDE: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 5, "epsilon_1": 20.0}
+
+
+@pytest.mark.parametrize("first", [0, 1, 36, 37, 38])
+def test_lanes_are_resumed_as_if_never_stopped(first: int, tmp_path: Path) -> None:
+    whole = deep.JekyllHyde(walks(), **HYDE).learn(90)
+    deep.JekyllHyde(walks(), **HYDE).learn(first).save(tmp_path / "agent")
+    between = deep.JekyllHyde.load(tmp_path / "agent")
+    between.save(tmp_path / "agent")  # without an environment, lanes are kept
+    loaded = deep.JekyllHyde.load(tmp_path / "agent", walks()).learn(90 - first)
+    assert same(loaded, whole)
+    assert len(whole.episodes) > 10
+
+
+@pytest.mark.parametrize("at", [1, 2, 25, 40])
+def test_a_lane_that_raises_loses_nothing(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = deep.JekyllHyde(walks(), **HYDE).learn(60)
+    monkeypatch.setattr(Walk, "fails_at", at)
+    agent = deep.JekyllHyde(walks(), **HYDE)
+    with pytest.raises(RuntimeError, match="broken"):
+        agent.learn(60)
+    agent.learn(60 - agent.steps)
+    assert same(agent, whole)
+
+
+def test_lanes_that_cannot_return_begin_new_episodes(tmp_path: Path) -> None:
+    agent = deep.DoubleDQN(walks(), **SMALL).learn(20)
+    agent.save(tmp_path / "agent")
+    for other in (walks(mode=AutoresetMode.NEXT_STEP), walks(count=2)):
+        loaded = deep.DoubleDQN.load(tmp_path / "agent", other)
+        with pytest.warns(UserWarning, match="new episodes begin"):
+            loaded.learn(10)
+        assert loaded.steps == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("lanes.table", -1.0),
+        ("lanes.actions", 7),
+        ("lanes.lengths", 10**9),
+        ("lanes.taken", 3),
+        ("lanes.view.observation", np.nan),
+    ],
+)
+def test_lanes_that_contradict_themselves_are_refused(
+    name: str, value: float, tmp_path: Path
+) -> None:
+    deep.DoubleDQN(walks(), **SMALL).learn(20).save(tmp_path / "agent")
+    file = tmp_path / "agent" / "state.safetensors"
+    arrays = load_file(file)
+    arrays[name] = np.full_like(arrays[name], value)
+    save_file(arrays, file)
+    with pytest.raises(InputError, match="its lanes cannot be those of such an agent"):
+        deep.DoubleDQN.load(tmp_path / "agent")
+
+
+@pytest.mark.parametrize("make_env", [walks, Walk])
+def test_hyde_may_take_over_within_an_episode(make_env: Any, tmp_path: Path) -> None:
+    """Who acts is the episode's affair: each lane has its own, and a saved agent knows it."""
+    settings = {**HYDE, "leader": "handing_over(chance=0.3)"}
+    agent = deep.JekyllHyde(make_env(), **settings).learn(41)
+    assert 0 < agent.episodes.hyde.mean() < 1
+    agent.save(tmp_path / "agent")
+    again = deep.JekyllHyde.load(tmp_path / "agent", make_env()).learn(30)
+    assert same(again, agent.learn(30))

@@ -17,6 +17,7 @@ import dataclasses
 import math
 import pkgutil
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde import references
 from jekyllhyde.errors import need, require
+from jekyllhyde.options import options_of
 from jekyllhyde.registry import Registry, class_name
 
 Progress = Callable[[int], None]  # called with the number of steps made since the last call
@@ -58,32 +60,52 @@ class EpisodeRow(NamedTuple):
     hyde: int
     step: int
 
+    @classmethod
+    def of(cls, numbers: Any) -> Self:
+        """From four numbers."""
+        total, length, hyde, step = numbers
+        return cls(float(total), int(length), int(hyde), int(step))
+
 
 @dataclasses.dataclass
 class Episodes:
     """The episodes that ended, in order: undiscounted returns, lengths, whether Hyde led, and when
-    they ended.
+    they ended. Each takes 32 bytes.
     """
 
-    rows: list[EpisodeRow] = dataclasses.field(default_factory=list, repr=False)
+    numbers: "array[float]" = dataclasses.field(default_factory=lambda: array("d"), repr=False)
 
     @classmethod
     def of(cls, table: Any) -> Self:
         """From an array [n, 4], as `table` has it."""
-        return cls([EpisodeRow(float(r), int(n), int(h), int(t)) for r, n, h, t in table])
+        rows = np.asarray(table, np.float64)
+        require(
+            rows.shape[1:] == (len(EpisodeRow._fields),)
+            and np.isfinite(rows).all()
+            and (rows[:, 1:] == np.floor(rows[:, 1:])).all(),
+            "its episodes are no rows of four numbers",
+        )
+        return cls(array("d", rows.ravel()))
 
     def add(self, total: float, length: int, hyde: int, step: int | None = None) -> None:
         """Note an episode that has ended; by default the steps are those of all episodes."""
-        end = (self.rows[-1].step if self.rows else 0) + length if step is None else step
-        self.rows.append(EpisodeRow(total, length, hyde, end))
+        before = int(self.numbers[-1]) if self.numbers else 0
+        end = before + length if step is None else step
+        self.numbers.extend((total, length, hyde, end))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.numbers) // len(EpisodeRow._fields)
+
+    def last(self, count: int) -> list[EpisodeRow]:
+        """So many of the last ones, or as many as there are."""
+        width = len(EpisodeRow._fields)
+        numbers = self.numbers[-width * count :]
+        return [EpisodeRow.of(numbers[i : i + width]) for i in range(0, len(numbers), width)]
 
     @property
     def table(self) -> NDArray[np.float64]:
         """Returns, lengths, leaders and ends [n, 4]."""
-        return np.array(self.rows, dtype=np.float64).reshape(-1, 4)
+        return np.array(self.numbers, dtype=np.float64).reshape(-1, len(EpisodeRow._fields))
 
     @property
     def returns(self) -> NDArray[np.float64]:
@@ -109,7 +131,7 @@ class Episodes:
         """Of the last 100 episodes: the mean return of those that each personality led, and the
         share of the steps that Hyde led; a number that there is not is left out.
         """
-        rows = self.rows[-LAST:]
+        rows = self.last(LAST)
         values: dict[str, float] = {}
         for hyde, name in enumerate(("return_jekyll", "return_hyde")):
             totals = [row.total for row in rows if row.hyde == hyde]
@@ -258,3 +280,10 @@ def find_agent(name: str) -> AgentRecord:
     is_tabular = any(base.__module__.startswith("jekyllhyde.tabular") for base in cls.__mro__)
     about = (cls.__doc__ or "").split("\n")[0]
     return AgentRecord(class_name(cls), f"{cls.__module__}:{cls.__name__}", about, is_tabular)
+
+
+def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
+    """The agent with the options that were chosen; the discount of a model is the agent's too."""
+    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
+    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
+    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})

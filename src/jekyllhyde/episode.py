@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jekyllhyde.errors import InputError, require
+from jekyllhyde.errors import InputError
 
 
 @dataclass
@@ -45,11 +45,11 @@ def reset(env: Any, seed: int, number: int, environment: int = 0) -> tuple[Any, 
         raise InputError(
             f"{name_of(env)} takes no seed in reset(seed=...); results could not be repeated"
         ) from error
-    require(
-        isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict),
-        f"{name_of(env)} returned {answer!r} from reset; it returns (observation, info)",
+    if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], dict):
+        return answer
+    raise InputError(
+        f"{name_of(env)} returned {answer!r} from reset; it returns (observation, info)"
     )
-    return answer
 
 
 def play_again(
@@ -67,12 +67,12 @@ def play_again(
 def take_step(env: Any, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
     """What the environment answers to an action, if it is what a step returns."""
     answer = env.step(action)
-    require(
-        isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict),
+    if isinstance(answer, tuple) and len(answer) == 5 and isinstance(answer[4], dict):
+        return answer
+    raise InputError(  # written out only where it is needed: this is called in each step
         f"{name_of(env)} returned {answer!r} from step; it returns (observation, reward, "
-        "terminated, truncated, info)",
+        "terminated, truncated, info)"
     )
-    return answer
 
 
 def check_reward(env: Any, reward: Any, step: int) -> float:

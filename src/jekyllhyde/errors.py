@@ -76,6 +76,8 @@ EXTRAS = {
     "deep": ("jax", "equinox", "optax", "safetensors"),
     "ray": ("ray",),
     "gpu": ("numba_cuda",),
+    "onnx": ("onnx",),
+    "minari": ("minari", "h5py"),
 }
 
 

@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -37,6 +38,11 @@ class Option(NamedTuple):
 
 def options_of(thing: Callable[..., Any]) -> dict[str, Option]:
     """The options of a function or a class by name, in order."""
+    return dict(_options_of(thing))
+
+
+@lru_cache(maxsize=256)  # sources are read once: Python 3.11 cannot parse in several threads
+def _options_of(thing: Callable[..., Any]) -> dict[str, Option]:
     kinds: dict[str, Any] = {}
     texts: dict[str, str] = {}
     # options stand at a function, or at a class, its bases, and their `__init__`

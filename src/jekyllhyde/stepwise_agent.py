@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from jekyllhyde.episode import Episode, check_reward, play_again, reset, take_st
 from jekyllhyde.errors import check_count, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.personality import HYDE, JEKYLL, Beliefs, Personality
+from jekyllhyde.policy_export import Exported, export
 from jekyllhyde.policy_returns import environment_like, evaluate_policy, opened
 from jekyllhyde.progress_bar import progress_bar as show_progress
 
@@ -89,13 +91,14 @@ class StepwiseAgent(Agent):
         every = {"evaluation": eval_every, "log": check_count(log_every, "log_every", 1)}
         if callback is None:
             del every["log"]
+        periods = [(name, n) for name, n in every.items() if n]
         show = show_progress(steps, self.name) if progress_bar else nullcontext(lambda count: None)
         with evaluating as environment, show as advance, Interrupts() as interrupts:
             clock = [time.perf_counter(), self.steps]
             for i, ended in enumerate(self._taken(steps, interrupts)):
                 if (i + 1) % REPORTED == 0 or i + 1 == steps:
                     advance(i % REPORTED + 1)
-                due = {name for name, n in every.items() if n and self.steps % n == 0}
+                due = [name for name, n in periods if self.steps % n == 0]
                 if ended or due:
                     records = [
                         *([self._episode_record()] if ended else []),
@@ -125,6 +128,13 @@ class StepwiseAgent(Agent):
     def q(self, observation: Any) -> NDArray[Any]:
         """What Jekyll expects of each action [A], or [N, A] for a batch of observations."""
         return Personality(self, JEKYLL).q(observation)
+
+    def export(self, path: str | Path, *, onnx: bool = False) -> None:
+        """Write the greedy policy for others into a folder: its arrays (policy.npz), a forward pass
+        that needs NumPy alone (policy.py), a model card (README.md), and with `onnx` the same as a
+        graph (policy.onnx).
+        """
+        export(self, self._exported(), path, onnx)
 
     @property
     def hyde(self) -> Personality:
@@ -188,7 +198,7 @@ class StepwiseAgent(Agent):
         return Outcome(value, following, start, bool(terminated), ended)
 
     def _episode_record(self) -> Record:
-        last = self.episodes.rows[-1]
+        (last,) = self.episodes.last(1)
         values = {"return": last.total, "length": last.length, "hyde": last.hyde}
         return Record("episode", self.steps, {**values, "episodes": len(self.episodes)})
 
@@ -233,6 +243,9 @@ class StepwiseAgent(Agent):
 
     @abstractmethod
     def _as_action(self, index: int) -> Any: ...
+
+    @abstractmethod
+    def _exported(self) -> Exported: ...
 
     @property
     @abstractmethod

@@ -14,7 +14,7 @@ from jekyllhyde.cli.laboratory import StoreCommand, Sweep
 from jekyllhyde.cli.listing import List
 from jekyllhyde.cli.plan import Plan
 from jekyllhyde.cli.train import Train, resumed
-from jekyllhyde.cli.watching import Compare, Eval, Watch
+from jekyllhyde.cli.watching import Compare, Eval, Export, Watch
 from jekyllhyde.errors import InputError, check_choice
 from jekyllhyde.registry import shell_name
 
@@ -26,6 +26,7 @@ COMMANDS: dict[str, Any] = {
     "eval": Eval,
     "watch": Watch,
     "compare": Compare,
+    "export": Export,
     "figure": Figure,
     "sweep": Sweep,
     "report": Report,

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from jekyllhyde.agent import LAST, Record
+from jekyllhyde.agent import LAST, Record, make_agent
 from jekyllhyde.cli.console import keywords_of, settings_of
 from jekyllhyde.cli.live_table import live_table
 from jekyllhyde.cli.training_folder import TrainingFolder
 from jekyllhyde.cli.training_page import write_page
 from jekyllhyde.cli.training_processes import run_in_processes
-from jekyllhyde.cli.training_task import Outcome, Stopped, Task, make_agent, row
+from jekyllhyde.cli.training_task import Outcome, Stopped, Task, row
 from jekyllhyde.envs.tabular import TabularEnv
+from jekyllhyde.envs.vector_lanes import RESET_HERE
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.mdp.gym_import import make_environment
@@ -231,7 +232,7 @@ def _makers(task: Task, keywords: dict[str, Any], mdp_seed: int, envs: int) -> M
 
         def make_many() -> Any:
             return make_environment(
-                lambda: gymnasium.make_vec(name, envs, "sync", None, None, **keywords)
+                lambda: gymnasium.make_vec(name, envs, "sync", RESET_HERE, None, **keywords)
             )
 
         return Makers(make if envs == 1 else make_many, make)

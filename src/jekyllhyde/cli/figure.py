@@ -121,8 +121,8 @@ class Report:
     differences, provenance.
     """
 
-    # Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME), or all; those that
-    # the store lacks runs for are listed as not made.
+    # Panels such as 2a 11b, whole figures such as 5, one's own (file.py:NAME, or the file.toml of a
+    # sweep), or all; those that the store lacks runs for are listed as not made.
     panels: tyro.conf.Positional[tuple[str, ...]] = ("all",)
     # The store's folder.
     store: Path = Path("jh-store")
@@ -130,6 +130,8 @@ class Report:
     preset: str = "paper"
     # The file to write.
     out: Path = Path("report.html")
+    # Run the Python code that a sweep's file names.
+    trust: bool = False
     # Print one JSON object instead of the summary.
     json: bool = False
 
@@ -141,7 +143,10 @@ class Report:
 
         need("plot")
         store = jh.lab.Store.open(self.store)
-        panels = find_panels(self.panels, PANELS, EXPLORATION)
+        sweeps = [name for name in self.panels if name.endswith(".toml")]
+        panels = {panel.name: panel for panel in map(self._sweep, sweeps)}
+        if others := tuple(name for name in self.panels if name not in sweeps):
+            panels |= find_panels(others, PANELS, EXPLORATION)
         able, absent = ready(panels, self.preset)
         made = {name: panel for name, panel in able.items() if has_runs(panel, store)}
         absent["runs"] = [name for name in able if name not in made]
@@ -149,7 +154,7 @@ class Report:
         require(
             made,
             f"store is {str(self.store)!r}; it lacks runs for {', '.join(panels)}, make some "
-            "with jh figure",
+            f"with jh {'sweep' if sweeps else 'figure'}",
         )
         curves = []
         with progress_bar(len(made), "panels") as advance:
@@ -167,6 +172,9 @@ class Report:
         else:
             lines = [f"not made, {reason}: {', '.join(names)}" for reason, names in skipped.items()]
             say(f"panels: {', '.join(made)}", *lines, str(path))
+
+    def _sweep(self, file: str) -> jh.lab.Panel:
+        return jh.lab.panel_of(jh.lab.Experiment.from_toml(file, trust=self.trust))
 
 
 def ready(

@@ -15,19 +15,18 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from jekyllhyde import __version__, intervals, plotting, references
+from jekyllhyde import intervals, plotting, references
 from jekyllhyde.agent import LAST, AgentRecord, Episodes
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.files import read_file, write_folder, write_parquet, write_toml
+from jekyllhyde.policy_export import versions
 
 CONFIG, MOST = "config.toml", 1 << 20  # and its bytes
-PACKAGES = ("numpy", "numba", "gymnasium", "jax", "equinox", "optax", "pyarrow")
 
 
 class TrainingFolder(NamedTuple):
@@ -77,8 +76,7 @@ class TrainingFolder(NamedTuple):
                 "runs": self.runs,
             },
             "settings": {key: _plain(value) for key, value in plain.items()},
-            "versions": {"python": platform.python_version(), "jekyllhyde": __version__}
-            | {name: text for name in PACKAGES if (text := _version(name))},
+            "versions": versions(),
             "hardware": hardware(),
         }
         write_toml(self.path / CONFIG, tables)
@@ -109,13 +107,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     return value if isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def hardware() -> dict[str, Any]:

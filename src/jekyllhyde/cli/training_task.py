@@ -13,7 +13,6 @@ from jekyllhyde.agent import AgentRecord
 from jekyllhyde.cli.console import say
 from jekyllhyde.cli.training_folder import code_in_command
 from jekyllhyde.mdp.finite import FiniteMDP
-from jekyllhyde.options import options_of
 from jekyllhyde.progress_bar import progress_bar
 
 
@@ -72,13 +71,6 @@ class Outcome(NamedTuple):
     write: Callable[[Path], list[str]]
     failures: dict[int, str]
     note: str = ""
-
-
-def make_agent(record: AgentRecord, env: Any, seed: int, chosen: dict[str, Any]) -> Any:
-    """The agent with the options that were chosen; the discount of a model is the agent's too."""
-    mdp = getattr(getattr(env, "unwrapped", None), "mdp", None)
-    discount = {"gamma": mdp.gamma} if mdp and "gamma" in options_of(record.cls) else {}
-    return record.cls(env, seed=seed, **{**discount, **record.fixed, **chosen})
 
 
 def row(quantity: str, values: Any) -> dict[str, Any]:

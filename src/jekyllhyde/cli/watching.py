@@ -1,4 +1,6 @@
-"""`jh eval` and `jh watch`: what an agent of `jh train --out` is worth, and how it looks."""
+"""`jh eval`, `jh watch`, `jh compare` and `jh export`: what an agent of `jh train --out` is worth,
+how it looks, and how it leaves.
+"""
 
 import shutil
 import time
@@ -195,6 +197,32 @@ class Compare:
             trainings[path] = [training.personality(run, "jekyll", False) for run in runs]
         require(trainings, "folders is empty; give those of the trainings to compare")
         say(write_page(self.out, trainings))
+
+
+@dataclass(frozen=True)
+class Export:
+    """The greedy policy of a training of `jh train --out` for others: its weights, a forward pass
+    that needs NumPy alone, and a model card.
+    """
+
+    folder: Folder
+    """A folder of jh train --out."""
+    out: Path = Path("policy")
+    """Folder for policy.npz, policy.py and README.md."""
+    onnx: bool = False
+    """Write policy.onnx too."""
+    number: int = 0
+    """Which run."""
+    best: bool = False
+    """The agent of the best evaluation, instead of the newest."""
+
+    trust: Trust = False
+
+    def run(self) -> None:
+        training = Training.of(self.folder, self.trust)
+        number = check_count(self.number, "number", 0)
+        training.personality(number, "jekyll", self.best).export(self.out, onnx=self.onnx)
+        say(*(str(file) for file in sorted(self.out.iterdir())))
 
 
 def _mode(training: Training, mode: str) -> str:

@@ -52,3 +52,7 @@ def __getattr__(name: str) -> Any:
     from jekyllhyde.deep import agents
 
     return getattr(agents, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

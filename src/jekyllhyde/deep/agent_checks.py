@@ -133,7 +133,7 @@ def check_consistency(agent: "DeepAgent") -> None:
         and (np.diff(table[:, 3], prepend=0) >= 0).all()  # lanes take their steps in turns
         and (table[:, 3] >= table[:, 1]).all()
         and (rows == 0 or table[-1, 3] <= steps),
-        "observation": _is_in(space, agent._observation.observation),
+        "observation": is_in(space, agent._observation.observation),
         "episode": episode is None
         or (
             _is_whole(episode.number)
@@ -146,7 +146,7 @@ def check_consistency(agent: "DeepAgent") -> None:
     }
     for name, replay in (("replay", state.everyone), ("replay of Hyde", state.hyde)):
         if replay is not None:
-            fits[name] = _is_replay(space, replay, steps)
+            fits[name] = _is_replay(space, replay, steps + agent.imported)
     for name, fit in fits.items():
         require(fit, f"its {name} cannot be that of such an agent")
 
@@ -159,8 +159,8 @@ def _is_replay(space: networks.Space, replay: learning.Replay, steps: int) -> bo
         and 0 <= size <= min(capacity, steps)
         and size in (capacity, position)
         and _are_actions(space, data.action)
-        and _is_in(space, data.observation)
-        and _is_in(space, data.following)
+        and is_in(space, data.observation)
+        and is_in(space, data.following)
         and np.isfinite(data.reward).all()
         and np.isin(data.discount, (0.0, 1.0)).all()
     )
@@ -171,7 +171,8 @@ def _are_actions(space: networks.Space, actions: Any) -> bool:
     return numbers.dtype.kind == "i" and bool(((numbers >= 0) & (numbers < space.n_actions)).all())
 
 
-def _is_in(space: networks.Space, observations: Any) -> bool:
+def is_in(space: networks.Space, observations: Any) -> bool:
+    """Whether observations, as networks are given them, can be of the space."""
     if space.n_states is None:
         return all(np.isfinite(part).all() for part in jax.tree.leaves(observations))
     return bool(((observations >= 0) & (observations < space.n_states)).all())

@@ -27,6 +27,7 @@ from jekyllhyde.deep.agent_checks import (
     restored_space,
 )
 from jekyllhyde.deep.configurations import RECORDS, configure, spell
+from jekyllhyde.deep.lane_files import PREFIX, lane_arrays, restored_lanes
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, check_count, plain, require
 from jekyllhyde.files import read_json, write_folder, write_json
@@ -39,6 +40,12 @@ FORMAT = 3
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
 MOST = 1 << 24  # bytes of the first, most of which are evaluations
 LONGEST = 300  # characters of a sentence, which may quote the file
+LATER = (
+    "leader",
+    "n_steps",
+    "one_hot",
+    "prioritized",
+)  # settings that agents saved before have by default
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 # what damaged or hostile files make their readers raise; JAX's errors are among them
 _UNREADABLE = (
@@ -61,6 +68,7 @@ def save(path: str | Path, agent: "DeepAgent") -> None:
         **agent.arrays(),
         "actions": np.array([] if episode is None else episode.actions, np.int32),
         **{f"{NEWEST}{name}": np.array(part) for name, part in newest.items()},
+        **lane_arrays(agent._lanes),
     }
     about = {
         "format": FORMAT,
@@ -69,6 +77,7 @@ def save(path: str | Path, agent: "DeepAgent") -> None:
         "settings": _plain_settings(agent.settings),
         "space": vars(agent.space),
         "steps": agent.steps,
+        "imported": agent.imported,
         "evaluations": agent.evaluations,
         "episode": episode
         and {key: value for key, value in vars(episode).items() if key != "actions"},
@@ -101,22 +110,24 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         settings = _restored_settings(kind.name, about["settings"], own)
         space = restored_space(about["space"])
         declared = declared_arrays(Path(path) / ARRAYS)
-        others = {name for name in declared if name in BESIDE or name.startswith(NEWEST)}
+        others = {name for name in declared if name in BESIDE or name.startswith((NEWEST, PREFIX))}
         check_shapes(
             kind.name, settings, space, {name: declared[name] for name in declared.keys() - others}
         )
         arrays = read_arrays(Path(path) / ARRAYS)
         beside = {name: arrays.pop(name) for name in BESIDE}
-        newest = {name: arrays.pop(name) for name in others.difference(BESIDE)}
+        lanes = restored_lanes(arrays, space, spaces.example(space))
+        newest = {name: arrays.pop(name) for name in list(arrays) if name.startswith(NEWEST)}
         agent = kind(seed=about["seed"], config=settings)  # type: ignore[call-arg]
         agent._start(space)
         agent.state = filled(agent.state, arrays)
         agent._steps = check_count(about["steps"], "steps", 0)
+        agent.imported = check_count(about.get("imported", 0), "imported", 0)
         agent.episodes = Episodes.of(beside["episodes"])
         agent.evaluations = evaluation_rows(about["evaluations"])
         if about["episode"] is not None:
             agent._episode = Episode(**about["episode"], actions=beside["actions"].tolist())
-        agent._observation = _restored_observation(agent, newest)
+        agent._observation, agent._lanes = _restored_observation(agent, newest), lanes
         check_consistency(agent)
     if env is not None:
         agent.env = make_environment(env)
@@ -172,8 +183,10 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
     settings = configure(agent, "paper", **{**given, **own})
     known = configure(agent, "paper")
     for name, value in _plain_settings(settings).items():
-        known = stored.get(name, value)  # a setting that came later is at its default
-        require(value == known, f"{name} was {known!r} where the agent was saved, not {value!r}")
+        written = stored.get(name, value) if name in LATER else stored[name]
+        require(
+            value == written, f"{name} was {written!r} where the agent was saved, not {value!r}"
+        )
         is_number = type(getattr(settings, name)) in (int, float)
         require(
             is_number or not isinstance(getattr(known, name), float),

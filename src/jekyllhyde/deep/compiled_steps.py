@@ -1,5 +1,6 @@
 """What an agent with networks does in one step, as one compiled call."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -11,6 +12,15 @@ import jax.numpy as jnp
 from jekyllhyde.deep import learning, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.deep.packed_state import Arrays, Packing
+
+
+def stay_in_thread() -> None:
+    """Let JAX compute on the CPU in the thread that asks, unless it has begun already: each step
+    waits for its outcome, and changes of threads would cost a tenth of it.
+    """
+    with suppress(AttributeError):  # not every version has a choice
+        config: Any = jax.config
+        config.update("jax_cpu_enable_async_dispatch", False)
 
 
 @cache
@@ -34,9 +44,11 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
 
     def turn(arrays: Arrays, config: Arrays, step: Arrays) -> tuple[Arrays, jax.Array]:
         state, numbers = packing.unpack(arrays), settings.unpack(config)
-        *facts, ended, start = steps.unpack(step)
-        after = plain.update(state, numbers, spaces.transition_of(*facts), ended != 0)
-        return choose(after, numbers, start)
+        taken: spaces.Step = steps.unpack(step)
+        _, ended, hyde = taken.counts
+        state = replace(state, hyde_acts=hyde != 0)  # of several lanes, each has its own leader
+        after = plain.update(state, numbers, spaces.transition_of(taken), ended != 0)
+        return choose(after, numbers, taken.start)
 
     def ask_jekyll(arrays: Arrays, config: Arrays, views: spaces.View) -> tuple[jax.Array, Any]:
         tables: tuple[jax.Array, jax.Array] = packing.unpack(arrays).networks.tables(*views)

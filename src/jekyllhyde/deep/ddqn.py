@@ -41,6 +41,7 @@ class Config(Settings):
     bonus_weight: float = 1.0  # weight of the bonus in the reward
     with_bonus: bool = static(False)  # add the bonus to the reward
     schedule: str = static("published")  # form of epsilon_e: paper or published
+    n_steps: int = static(1)  # of the returns that q learns from
     timeout_terminates: bool = static(False)  # a time-out counts as an end
     hidden: tuple[int, ...] = static((30, 10))  # widths of hidden layers
 
@@ -116,12 +117,13 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of q, and of the bonus where there is one."""
-    reward, bonus = samples.reward, networks.bonus
+    far = samples.far
+    reward, bonus = far.reward, networks.bonus
     if config.with_bonus:
         novelty, bonus = config.bonus.of(bonus, samples)
         reward = reward + config.bonus_weight * novelty
         bonus = config.bonus.learn(bonus, samples)
-    discount = config.gamma * samples.discount
-    goal = networks.q.double_dqn(samples, reward, discount)
-    q = networks.q.learn(samples, goal, config.eta_c, config.tau, config)
+    discount = config.gamma * far.discount
+    goal = networks.q.double_dqn(far, reward, discount)
+    q = networks.q.learn(far, goal, config.eta_c, config.tau, config)
     return replace(networks, q=q, bonus=bonus)

@@ -16,18 +16,21 @@ from jekyllhyde.deep import (
     configure,
     learning,
     networks,
+    replay_files,
     spaces,
     training_loop,
 )
-from jekyllhyde.deep.compiled_steps import compiled, initial_of
+from jekyllhyde.deep.compiled_steps import compiled, initial_of, stay_in_thread
+from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
-from jekyllhyde.deep.vector_steps import Lane, VectorSteps
+from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
-from jekyllhyde.errors import InputError
+from jekyllhyde.errors import InputError, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
-from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
+from jekyllhyde.policy_export import Exported
+from jekyllhyde.stepwise_agent import PATIENCE, Outcome, StepwiseAgent
 
 
 class DeepAgent(StepwiseAgent):
@@ -51,21 +54,28 @@ class DeepAgent(StepwiseAgent):
         }
         self.settings = configure(self.name, config, **chosen)
         self._arrays: Arrays | None = None
+        self.imported = 0  # transitions of others in the replay
         self._vector: VectorSteps | None = None
+        self._lanes: Lanes | None = None  # of a vector environment, where they stand
         if self.env is not None:
+            n_steps, lanes = getattr(self.settings, "n_steps", 1), getattr(self.env, "num_envs", 1)
+            require(
+                n_steps == 1 or lanes == 1,
+                f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
+            )
             self._start(spaces.space_of(self.env))
 
     def _start(self, space: networks.Space) -> Self:
         training_loop.keep_compiled()
-        self.space, self._steps = space, 0
+        stay_in_thread()
+        self.space, self._steps, self._looking = space, 0, spaces.looking(space)
         self._observation = spaces.example(space)
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
         self._config = settings.pack(config)
         start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=space)
-        view, number = self._observation, np.float32(0)
-        self._step = Packing.of((view, np.int32(0), number, view, number, np.int32(0), view))
+        self._step = Packing.of(spaces.example_step(space))
         self._compiled = compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
         return self
@@ -92,7 +102,7 @@ class DeepAgent(StepwiseAgent):
 
     def _look(self, observation: Any, info: dict[str, Any]) -> spaces.View:
         try:
-            return spaces.look(self.space, observation, info)
+            return self._looking(observation, info)
         except InputError as error:
             shown = " ".join(repr(observation)[:80].split())
             raise InputError(
@@ -101,7 +111,7 @@ class DeepAgent(StepwiseAgent):
             ) from None
 
     def _stands_at(self, seen: spaces.View) -> bool:
-        return all(map(np.array_equal, *map(jax.tree.leaves, (seen, self._observation))))
+        return _are_same(seen, self._observation)
 
     def _begin(self, number: int, seen: spaces.View) -> None:
         self._arrays, chosen = self._compiled.begin(self._arrays, self._config, seen)
@@ -118,11 +128,16 @@ class DeepAgent(StepwiseAgent):
         self._interrupts = interrupts
         if self.is_inside:
             return
-        self._vector = vector = self._vector or VectorSteps(self.env)
         number = 0 if self._episode is None else self._episode.number
-        starts = [self._look(*view) for view in vector.restart(self.seed, number)]
-        for i, start in enumerate(starts):
-            self._begin_lane(i, vector.new_episode(), start)
+        self._vector = vector = self._vector or VectorSteps(self.env, number, self._lanes)
+        self._lanes = vector.lanes
+        has_come_back = self._failures < PATIENCE and vector.come_back(
+            self.seed, self._as_action, self._look, _are_same
+        )
+        if not has_come_back:
+            starts = [self._look(*view) for view in vector.restart(self.seed)]
+            for i, start in enumerate(starts):
+                self._begin_lane(i, vector.new_episode(i), start)
         self.is_inside = True
 
     def _begin_lane(self, i: int, episode: Episode, start: spaces.View) -> None:
@@ -131,14 +146,14 @@ class DeepAgent(StepwiseAgent):
         self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
         self._begin(episode.number, start)
         begun: Any = self._episode
-        vector.lanes[i] = Lane(start, begun)
+        vector.lanes.places[i] = Lane(start, begun)
         self._interrupts.is_closed = False
 
     def _try_lane(self, vector: VectorSteps) -> Outcome:
         i, step = vector.next(self.seed, self._as_action)
         start = None if step.start is None else self._look(*step.start)
         if step.reached is None:
-            self._begin_lane(i, vector.lanes[i].episode, start)  # type: ignore[arg-type]
+            self._begin_lane(i, vector.lanes.places[i].episode, start)  # type: ignore[arg-type]
             return self._try_lane(vector)
         following, ended = self._look(*step.reached), step.terminated or step.truncated
         reward = check_reward(self.env, step.reward, self._steps + 1)
@@ -151,18 +166,14 @@ class DeepAgent(StepwiseAgent):
         reward, following, start, terminated, ended, lane = outcome
         if lane is not None:
             vector: Any = self._vector
-            self._observation, self._episode = vector.lanes[lane]
-            hyde = np.bool_(vector.lanes[lane].episode.hyde)
-            self._arrays = self._compiled.lead(self._arrays, hyde)
+            self._observation, self._episode = vector.lanes.places[lane]
         episode: Any = self._episode
-        step = (
+        step = spaces.Step(
             self._observation,
-            np.int32(episode.next_action),
-            np.float32(reward),
             following,
-            np.float32(not terminated),
-            np.int32(ended),
             start,
+            np.array((reward, not terminated), np.float32),
+            np.array((episode.next_action, ended, episode.hyde), np.int32),
         )
         self._arrays, chosen = self._compiled.turn(
             self._arrays, self._config, self._step.pack_on_host(step)
@@ -175,6 +186,8 @@ class DeepAgent(StepwiseAgent):
         if ended:
             self.episodes.add(episode.total, len(episode.actions), episode.hyde, self._steps)
             self._episode = Episode(episode.number + 1, action, hyde)
+        else:
+            episode.hyde = hyde  # he may have taken over
         if lane is not None:
             self._episode = vector.stored(lane, self._observation, self._episode, ended)
         return ended
@@ -190,6 +203,9 @@ class DeepAgent(StepwiseAgent):
 
     def _as_action(self, index: int) -> Any:
         return spaces.action_of(self.space, index)
+
+    def _exported(self) -> Exported:
+        return exported(self.space, self.state.networks)
 
     def arrays(self) -> dict[str, np.ndarray]:
         return {
@@ -207,6 +223,16 @@ class DeepAgent(StepwiseAgent):
         """
         return agent_files.load(cls, path, env, own)
 
+    def export_replay(self, target: str | Path) -> None:
+        """Write the transitions that the agent keeps to a file.parquet, or to a dataset of Minari,
+        "minari:NAME-v0".
+        """
+        replay_files.export_replay(self, target)
+
+    def import_replay(self, source: str | Path) -> int:
+        """Put transitions behind those that the agent keeps, to learn from; returns how many."""
+        return replay_files.import_replay(self, source)
+
     @property
     def has_hyde(self) -> bool:
         return hasattr(self.settings, "explorer")
@@ -214,3 +240,7 @@ class DeepAgent(StepwiseAgent):
     def _measure(self) -> dict[str, float]:
         values = self._compiled.measure(self._arrays, self._config)
         return {name: float(value) for name, value in values.items()}
+
+
+def _are_same(one: spaces.View, other: spaces.View) -> bool:
+    return all(map(np.array_equal, *map(jax.tree.leaves, (one, other))))

@@ -53,6 +53,7 @@ from jekyllhyde.deep.networks import (
     static,
 )
 from jekyllhyde.deep.priorities import Priorities
+from jekyllhyde.errors import require
 
 
 class Config(Settings):
@@ -75,6 +76,7 @@ class Config(Settings):
     # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
+    n_steps: int = static(1)  # of the returns that the critics learn from
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
     # Hyde's target is cut where episodes end
@@ -146,6 +148,10 @@ class Networks(ActorCritic):
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
+    require(
+        not config.fifo or config.n_steps == 1,
+        f"n_steps is {config.n_steps}, which fifo=True does not take: it learns from single steps",
+    )
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config)
     example = space.transition()
@@ -197,7 +203,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     everyone = state.everyone.add(transition)  # 9
     hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
     recent, place, priorities = _recent(state, config, everyone, recent_draws)  # 11
-    own = hyde.sample(hyde_draws)  # 12-14
+    own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     samples = Samples.of(networks.features, *batch)
     if priorities is not None:
@@ -220,13 +226,14 @@ def _recent(
     state: State, config: Config, everyone: Replay, draws: jax.Array
 ) -> tuple[tuple[Transition, jax.Array], Any, Any]:
     # Jekyll's half of the batch, and where it comes from, if that is prioritized.
+    ahead = config.n_steps, config.gamma
     if config.fifo:
         return everyone.everything(), None, None
     if not config.prioritized:
-        return everyone.sample(draws), None, None
+        return everyone.sample(draws, *ahead), None, None
     priorities = state.priorities.added(state.everyone.position)
     place, weight = priorities.draw(draws, everyone.size)
-    return everyone.at(place, weight), place, priorities
+    return everyone.at(place, weight, *ahead), place, priorities
 
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
@@ -247,6 +254,7 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
 
 def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s'."""
+    samples = samples.far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jekyllhyde.deep.bonus import RND, Bonus
 from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.frames import Frames, without_images
+from jekyllhyde.deep.multistep import look_ahead
 from jekyllhyde.deep.networks import (
     Learner,
     Network,
@@ -73,8 +74,9 @@ class Replay(eqx.Module):
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
     for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
-    draw. `at` has those at certain places. `everything` has all places of the ring, with weights
-    [capacity]: 0 where nothing is stored yet.
+    draw. `at` has those at certain places; where `n` is more than 1, with what so many steps led
+    to. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is stored
+    yet.
     """
 
     data: Transition
@@ -112,13 +114,24 @@ class Replay(eqx.Module):
             frames,
         )
 
-    def sample(self, uniform: jax.Array) -> tuple[Transition, jax.Array]:
+    def sample(
+        self, uniform: jax.Array, n: int = 1, gamma: Any = 1.0
+    ) -> tuple[Transition, jax.Array]:
         index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
         weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
-        return self.at(index, weight)
+        return self.at(index, weight, n, gamma)
 
-    def at(self, place: jax.Array, weight: jax.Array) -> tuple[Transition, jax.Array]:
-        return self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
+    def at(
+        self, place: jax.Array, weight: jax.Array, n: int = 1, gamma: Any = 1.0
+    ) -> tuple[Transition, jax.Array]:
+        batch, weight = self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
+        if n == 1:
+            return batch, weight
+        ahead = look_ahead(self.data, self.position, place, n, gamma)
+        if self.frames is None:
+            return replace(batch, ahead=ahead), weight
+        led_to, is_there = self.frames.fetch(ahead.following)
+        return replace(batch, ahead=replace(ahead, following=led_to)), weight * is_there
 
     def everything(self) -> tuple[Transition, jax.Array]:
         weight = (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
@@ -182,7 +195,8 @@ def update_from_replay(
     state = state.observed(transition)
     key, batch_key = jax.random.split(state.key)
     everyone = state.everyone.add(transition)
-    batch = everyone.sample(jax.random.uniform(batch_key, (config.batch,)))
+    draws = jax.random.uniform(batch_key, (config.batch,))
+    batch = everyone.sample(draws, getattr(config, "n_steps", 1), config.gamma)
     networks = state.networks
     if networks.bonus is not None:
         step = Samples.of(networks.features, transition, jnp.ones(()))

@@ -203,7 +203,8 @@ class Transition(eqx.Module):
     """One transition, or a batch of them along the first axis. `discount` is 0 where the model
     terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
     apart in one place, where the transition is made. `allowed` and `allowed_next` [A] are the
-    actions that may be taken in s and in s'; None where all may.
+    actions that may be taken in s and in s'; None where all may. `ahead` is there where an agent
+    learns from n steps.
     """
 
     observation: Any
@@ -213,13 +214,15 @@ class Transition(eqx.Module):
     discount: jax.Array
     allowed: Any = eqx.field(default=None, kw_only=True)
     allowed_next: Any = eqx.field(default=None, kw_only=True)
+    ahead: Any = eqx.field(default=None, kw_only=True)
 
 
 class Samples(Transition):
     """A batch of N transitions as the networks take it: with s and s' as vectors, `x` and `x_next`
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
     the observations of a batch by the `features` that all networks share. `among` and `among_next`
-    have values [N, A] in s and in s' with those of forbidden actions replaced.
+    have values [N, A] in s and in s' with those of forbidden actions replaced. `far` are the
+    samples with what n steps led to in place of what one did.
     """
 
     x: Any
@@ -229,7 +232,17 @@ class Samples(Transition):
     @classmethod
     def of(cls, features: Any, batch: Transition, weight: jax.Array) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
+        if batch.ahead is not None:
+            led_to = encode(features, batch.ahead.following)
+            batch = replace(batch, ahead=replace(batch.ahead, following=led_to))
         return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
+
+    @property
+    def far(self) -> Self:
+        if self.ahead is None:
+            return self
+        facts = dict(vars(self.ahead))
+        return replace(self, x_next=facts.pop("following"), **facts, ahead=None)
 
     def among(self, values: jax.Array) -> jax.Array:
         return among(self.allowed, values)

@@ -59,13 +59,8 @@ def read(space: Space, observation: Any) -> Any:
     """
     if space.parts:
         vector, images = take_apart(space.parts, observation)
-        return Seen(vector, images, _digest(vector, images)) if images else vector
+        return Seen(vector, images, digest(vector, images)) if images else vector
     if space.n_states is None:
-        array = np.asarray(observation)
-        if array.dtype == np.float32 and array.shape == space.shape:  # as a rule; it is faster
-            flat = array.flatten()
-            if np.isfinite(flat).all():
-                return flat
         return take_apart((Part((), "numbers", space.shape),), observation)[0]
     index = np.asarray(observation, np.int64) - space.first_state
     if ((index < 0) | (index >= space.n_states)).any():
@@ -76,8 +71,8 @@ def read(space: Space, observation: Any) -> Any:
     return index.astype(np.int32)
 
 
-def _digest(vector: Array, images: tuple[Array, ...]) -> Array:
-    # By which the frames of one observation are known; a batch needs none.
+def digest(vector: Array, images: tuple[Array, ...]) -> Array:
+    """By which the frames of one observation are known; a batch needs none."""
     if vector.ndim > 1:
         return np.zeros((*vector.shape[:-1], 2), np.int32)
     content = hashlib.blake2b(digest_size=8)
@@ -98,6 +93,20 @@ def action_of(space: Space, index: Any) -> Any:
         return index + space.first_action
     counts, firsts = zip(*space.factors, strict=True)
     return np.stack(np.unravel_index(index, counts), -1) + np.array(firsts)
+
+
+def index_of(space: Space, actions: Any) -> Array:
+    """The indices [N] of actions [N, ...] as the environment numbers them."""
+    numbers = np.asarray(actions)
+    if not space.factors:
+        return (numbers.reshape(-1) - space.first_action).astype(np.int32)
+    counts, firsts = zip(*space.factors, strict=True)
+    axes = numbers.reshape(len(numbers), -1) - np.array(firsts)
+    require(
+        ((axes >= 0) & (axes < counts)).all(),
+        f"an action is {actions!r}; the environment has no such action",
+    )
+    return np.ravel_multi_index(tuple(axes.T), counts).astype(np.int32)
 
 
 def allowed_in(space: Space, info: dict[str, Any]) -> Array | None:
@@ -140,14 +149,52 @@ def look(space: Space, observation: Any, info: dict[str, Any]) -> View:
     return View(read(space, observation), allowed_in(space, info))
 
 
+def looking(space: Space) -> Callable[[Any, dict[str, Any]], View]:
+    """`look` in this space; for most steps it needs no field of a record, which takes its time."""
+    shape, is_masked = space.shape, space.masked
+    is_vector = space.n_states is None and not space.parts
+
+    def look_here(observation: Any, info: dict[str, Any]) -> View:
+        if is_vector and not is_masked and "action_mask" not in info:
+            array = np.asarray(observation)
+            if array.dtype == np.float32 and array.shape == shape:
+                flat = array.flatten()
+                if np.isfinite(flat).all():
+                    return View(flat)
+        return look(space, observation, info)
+
+    return look_here
+
+
 def example(space: Space) -> View:
     """A view of zeros."""
     transition = jax.tree.map(np.asarray, space.transition())
     return View(transition.observation, transition.allowed)
 
 
-def transition_of(before: View, action: Any, reward: Any, after: View, discount: Any) -> Transition:
+class Step(NamedTuple):
+    """A step as it is given to a compiled call: what was seen before, after, and where the next one
+    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, and
+    whether Hyde leads.
+    """
+
+    before: View
+    after: View
+    start: View
+    numbers: Any
+    counts: Any
+
+
+def example_step(space: Space) -> Step:
+    """A step of zeros."""
+    view = example(space)
+    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(3, np.int32))
+
+
+def transition_of(step: Step) -> Transition:
     """One step, as agents learn from it."""
+    before, after = step.before, step.after
+    action, (reward, discount) = step.counts[0], step.numbers
     return Transition(
         before.observation,
         action,

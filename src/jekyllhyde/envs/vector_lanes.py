@@ -8,17 +8,20 @@ Vector environments begin new episodes by themselves, in one of three ways (thei
     Disabled    not at all; they are reset here
 
 Whichever it is, a lane has transitions with the observation that they really led to, and starts.
+In a `SyncVectorEnv` that is reset here, every episode has a seed of its own, and a lane can be
+brought back into one.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import iterate
 
 from jekyllhyde.errors import InputError
 
+RESET_HERE = {"autoreset_mode": AutoresetMode.DISABLED}  # with which lanes can return
 View = tuple[Any, dict[str, Any]]  # an observation, and what comes with it
 
 
@@ -36,7 +39,8 @@ class LaneStep(NamedTuple):
 
 class VectorLanes:
     """The lanes of a vector environment; `reset` has their first views, `step` takes an action for
-    each of them. Where a lane awaits its reset (NextStep), its action does not count.
+    each of them. Where a lane awaits its reset (NextStep), its action does not count. Where lanes
+    `can_return`, `play_again` brings one back into its episode, and `step_alone` is a step of it.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -48,19 +52,42 @@ class VectorLanes:
             raise InputError(
                 f"metadata['autoreset_mode'] is {told!r}; it must be an AutoresetMode of Gymnasium"
             ) from None
+        self.can_return = isinstance(env, SyncVectorEnv) and self.mode is AutoresetMode.DISABLED
         self._awaits = np.zeros(self.n, dtype=bool)  # a reset in the next step
 
-    def reset(self, seed: int) -> list[View]:
-        """The first view of each lane."""
+    def reset(self, seeds: Sequence[int]) -> list[View]:
+        """The first view of each lane; where lanes have no seeds of their own, the first counts."""
+        self._awaits[:] = False
+        return self._reset(seeds, np.ones(self.n, dtype=bool))
+
+    def _reset(self, seeds: Sequence[int], lanes: Any) -> list[View]:
+        # the views of these lanes are their first; those of the others do not count
         options: Any = {}
         if self.mode is AutoresetMode.DISABLED:
-            options = {"options": {"reset_mask": np.ones(self.n, dtype=bool)}}
-        observations, infos = self.env.reset(seed=seed, **options)
-        self._awaits[:] = False
-        return self._views(observations, infos)
+            options = {"options": {"reset_mask": lanes}}
+        seed: Any = list(seeds) if self.can_return else seeds[0]
+        return self._views(*self.env.reset(seed=seed, **options))
 
-    def step(self, actions: Sequence[Any], seed: int) -> list[LaneStep]:
-        """What happens in each lane; `seed` is for the episodes that are begun here (Disabled)."""
+    def play_again(self, i: int, seed: int, actions: Sequence[Any]) -> View | None:
+        """What a lane shows after these actions since its reset; None where it has ended before."""
+        env: Any = self.env.envs[i]  # type: ignore[attr-defined]
+        view: View = env.reset(seed=seed)
+        for action in actions:
+            observation, _, terminated, truncated, info = env.step(action)
+            if terminated or truncated:
+                return None
+            view = observation, info
+        return view
+
+    def step_alone(self, i: int, action: Any, seed: int) -> LaneStep:
+        """What happens in one lane; `seed` is for the episode that may begin then."""
+        env: Any = self.env.envs[i]  # type: ignore[attr-defined]
+        observation, reward, terminated, truncated, info = env.step(action)
+        start = env.reset(seed=seed) if terminated or truncated else None
+        return LaneStep((observation, info), reward, bool(terminated), bool(truncated), start)
+
+    def step(self, actions: Sequence[Any], seeds: Sequence[int]) -> list[LaneStep]:
+        """What happens in each lane; `seeds` are for episodes that are begun here (Disabled)."""
         observations, rewards, terminated, truncated, infos = self.env.step(
             np.array(actions, dtype=self.env.action_space.dtype)
         )
@@ -74,7 +101,7 @@ class VectorLanes:
                 reached[i] = (finals[i], _info(infos.get("final_info", {}), int(i)))
                 starts[i] = views[i]
         elif self.mode is AutoresetMode.DISABLED and ended.any():
-            begun = self._views(*self.env.reset(seed=seed, options={"reset_mask": ended}))
+            begun = self._reset(seeds, ended)
             starts = [view if ends else None for view, ends in zip(begun, ended, strict=True)]
         elif self.mode is AutoresetMode.NEXT_STEP:
             for i in np.flatnonzero(self._awaits):

@@ -50,3 +50,7 @@ def run(
         [experiment], opened, engine=engine, workers=workers, address=address, report=report
     )
     return read(panel_of(experiment), opened)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -17,7 +17,7 @@ from typing import Any
 from jekyllhyde.errors import LackOfMemory, check_choice, require
 from jekyllhyde.lab.cell_settings import canonical
 from jekyllhyde.lab.methods import METHODS
-from jekyllhyde.lab.problems import CACHED, making
+from jekyllhyde.lab.problems import CACHED
 from jekyllhyde.lab.spec import Cell, Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_folder import prepare_writing
@@ -273,13 +273,13 @@ def _seconds_of_problems(blocks: Sequence[tuple[Cell, range]]) -> float:
     # Making the MDPs: once each, shared by the cells as long as they are remembered.
     total = 0.0
     lengths: dict[str, list[int]] = {}
-    problems = {}
+    first: dict[str, Cell] = {}
     for cell, runs in blocks:
         key = canonical(cell.problem)
-        problems[key] = cell.problem
+        first.setdefault(key, cell)
         lengths.setdefault(key, []).append(len(runs))
-    for key, problem in problems.items():
-        seconds, random = making(problem)
+    for key, cell in first.items():
+        seconds, random = METHODS[cell.method].problems.making(cell.problem)
         most = max(lengths[key])
         total += seconds * (sum(lengths[key]) if most > CACHED else most) if random else seconds
     return total

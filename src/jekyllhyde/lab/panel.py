@@ -32,11 +32,13 @@ YLABELS = {
     "J_norm_jekyll": "normalized return of Jekyll",
     "J_norm_end": "normalized return at the end",
     "J_norm_jekyll_end": "normalized return of Jekyll at the end",
+    "return": "undiscounted return of the greedy policy",
+    "return_end": "undiscounted return of the greedy policy at the end",
     "J_star": "optimal return",
     "visited": "share of states that the optimal policy visits",
     "moved": "largest change of the policy by one more update",
     "greedy": "share of states that one more update leaves greedy",
-    "time": "{unit} to a normalized return of {target:g}",
+    "time": "{unit} to a {measure} of {target:g}",
     "time_jekyll": "{unit} to a normalized return of Jekyll of {target:g}",
     "time_global": "{unit} to a normalized return (global) of {target:g}",
     "time_99": "{unit} to 0.99 of the optimum",
@@ -149,7 +151,9 @@ class Panel:
     @property
     def ylabel(self) -> str:
         return YLABELS[self.quantity].format(
-            unit=self.unit, target=self.experiment.settings.get("target")
+            unit=self.unit,
+            measure=self.method.measure,
+            target=self.experiment.settings.get("target"),
         )
 
 
@@ -257,7 +261,7 @@ def _points(
     unknown = np.isnan(values)
     if panel.kind == "time" and panel.most is not None:
         unknown |= values > panel.most
-    values[unknown] = panel.cap if panel.kind == "time" else 0.0
+    values[unknown] = panel.cap if panel.kind == "time" else _lowest(panel, values)
     return x, values, unknown.mean(axis=0)
 
 
@@ -268,7 +272,9 @@ def _curve(
     # last value.
     if at is None:
         raise InputError(f"panel {panel.name}: all runs failed ({rows[0]['failure']})")
-    curves = [np.zeros(len(at)) if row["at"] is None else row[panel.quantity] for row in rows]
+    made = [row[panel.quantity] for row in rows if row["at"] is not None]
+    lowest = np.full(len(at), _lowest(panel, np.concatenate([np.zeros(0), *made])))
+    curves = [lowest if row["at"] is None else row[panel.quantity] for row in rows]
     require(
         all(row["at"] in (at, None) for row in rows)
         and {len(curve) for curve in curves} == {len(at)},
@@ -282,3 +288,11 @@ def _curve(
         np.take_along_axis(values, known, axis=1),
         np.zeros(len(at)),
     )
+
+
+def _lowest(panel: Panel, values: Floats) -> float:
+    # What a run that failed counts as: 0, or the lowest of the others where that may be more.
+    is_known = np.isfinite(values)
+    if not panel.quantity.startswith("return") or not is_known.any():
+        return 0.0
+    return float(values[is_known].min())

@@ -1,12 +1,15 @@
-"""The problem of a cell: checked, written out for its digest, and made for each run."""
+"""The problem of a cell: checked, written out for its digest, and made for each run.
+
+Most methods take finite MDPs (`MODELS`); `environments` has the other kind.
+"""
 
 import contextlib
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -127,3 +130,23 @@ def _made(name: str, options: tuple[tuple[str, Any], ...], content: str) -> Fini
     mdp = find_problem(name)(**{key: value for key, value in options if value is not None})
     mdp.normalize(0.0)  # the optimum and the low return, once, before threads share the MDP
     return mdp
+
+
+class ProblemKind(NamedTuple):
+    """What a method's problems are.
+
+    options : problem -> the names of its options: what varies and is called so is the problem's.
+    complete : problem -> name and options as they enter the digest, all checked.
+    example : problem -> one, for the method to check its settings with.
+    making : problem -> seconds that it takes to make one, and whether every run has its own.
+    """
+
+    options: Callable[[Mapping[str, Any]], Collection[str]]
+    complete: Callable[[Mapping[str, Any]], dict[str, Any]]
+    example: Callable[[Mapping[str, Any]], Any]
+    making: Callable[[Mapping[str, Any]], tuple[float, bool]]
+
+
+MODELS = ProblemKind(
+    lambda problem: domain_options(str(problem["name"])), complete_problem, example, making
+)

@@ -43,7 +43,7 @@ from jekyllhyde.lab.cell_settings import (
     text_digest,
 )
 from jekyllhyde.lab.methods import METHODS, complete
-from jekyllhyde.lab.problems import domain_options, locate_problem
+from jekyllhyde.lab.problems import locate_problem
 
 MOST_RUNS = 10**9
 LONGEST = 200  # bytes of a name
@@ -130,9 +130,10 @@ class Experiment:
     Parameters
     ----------
     name : the first part of the cells' ids.
-    method : "plan" (exact updates), "learn" (from samples) or "deep" (with networks).
-    problem : the domain's `name` and options, or a file. A random domain without a `seed` is a new
-        MDP for each run, the same for all series.
+    method : "plan" (exact updates), "learn" (from samples), "deep" (with networks) or "train" (any
+        agent in an environment).
+    problem : the domain's `name` and options, or a file; of "train", an id and its keywords. A
+        random domain without a `seed` is a new MDP for each run, the same for all series.
     series : per series its own settings beside `label`, and a `tag` by which panels and claims know
         it (made of the label by default).
     settings : those of all series.
@@ -216,7 +217,7 @@ class Experiment:
     def cells(self) -> list[Cell]:
         """Every series at every point of the grid."""
         common = locate_problem(self.problem, self.folder)
-        options = domain_options(common["name"])
+        options = METHODS[self.method].problems.options(common)
         settings = [
             references.locate({**self.settings, **series}, self.folder) for series in self.series
         ]

@@ -14,6 +14,7 @@ from jekyllhyde.episode import Episode, has_time_limit
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.personality import Beliefs
+from jekyllhyde.policy_export import Exported
 from jekyllhyde.schedule import ScheduleLike
 from jekyllhyde.stepwise_agent import Outcome, StepwiseAgent
 from jekyllhyde.tabular import agent_file
@@ -131,6 +132,15 @@ class TabularAgent(StepwiseAgent):
 
     def _as_action(self, index: int) -> int:
         return index + self.learner.offsets[1]
+
+    def _exported(self) -> Exported:
+        (n_states, n_actions), (first, first_action) = self.learner.shape, self.learner.offsets
+        numbers = {"first_state": np.int64(first), "first_action": np.int64(first_action)}
+        return Exported(
+            arrays={"table": self.probabilities(first + np.arange(n_states)), **numbers},
+            observation=f"an integer from {first} to {first + n_states - 1}",
+            action=f"an integer from {first_action} to {first_action + n_actions - 1}",
+        )
 
     @property
     def has_hyde(self) -> bool:

@@ -70,3 +70,7 @@ __all__ = [
     "uniqueness",
     "weight_growth",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from jekyllhyde.errors import InputError
-from jekyllhyde.mdp.finite import FiniteMDP, Ints
+from jekyllhyde.lab.problems import MODELS, ProblemKind
+from jekyllhyde.mdp.finite import Ints
 
 POINTS = 1000
 FAILURE_LENGTH = 500  # characters that are kept of a failure's reason
@@ -39,15 +40,16 @@ class Method:
 
     unit : what is counted along a run, and the setting that says how many of them there are.
     options : the method's own settings with their types and defaults.
-    complete : (MDP, settings) -> the settings as they enter the digest: every default written out,
-        and all checked.
+    problems : what it is run on.
+    complete : (an example of a problem, settings) -> the settings as they enter the digest: every
+        default written out, and all checked.
     rows : (problem, settings, stream, runs, progress) -> a row for each of these runs.
     seconds : (problem, settings) -> about how long a run takes, at most; for the size of tasks.
     size : (problem, settings) -> how many bytes of memory a run takes at least, where `rows` does
         not check that itself before it begins.
     columns : what its rows hold, by type.  curve, end : the columns that are drawn along a run,
         and at its end against whatever varies ("" where there is none).
-    xlabel : the axis along a run, if it is not the unit.
+    xlabel : the axis along a run, if it is not the unit.  measure : what a target is one of.
     exact : nothing is random but the problem.  whole : the runs of a cell are made in one call.
     extra : what must be installed beside the core.
 
@@ -59,7 +61,7 @@ class Method:
     name: str
     unit: str
     options: type[msgspec.Struct]
-    complete: Callable[[FiniteMDP, Settings], dict[str, Any]]
+    complete: Callable[[Any, Settings], dict[str, Any]]
     rows: Callable[[Settings, Settings, int, range, Progress], list[Row]]
     seconds: Callable[[Settings, Settings], float]
     columns: Mapping[str, pa.DataType]
@@ -67,6 +69,8 @@ class Method:
     curve: str = "J_norm"
     end: str = "J_norm_end"
     xlabel: str = ""
+    measure: str = "normalized return"
+    problems: ProblemKind = MODELS
     exact: bool = False
     whole: bool = False
     extra: str | None = None

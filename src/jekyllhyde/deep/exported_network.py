@@ -1,0 +1,99 @@
+"""The greedy policy of an agent with networks as plain arrays, for `policy_export`."""
+
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from jekyllhyde.deep.encoders import WIDEST, Normalizer
+from jekyllhyde.deep.learning import ActorCritic
+from jekyllhyde.deep.networks import Network, Space
+from jekyllhyde.policy_export import Exported
+
+MOST_LINES = 20  # of a description
+
+
+def exported(space: Space, networks: Any) -> Exported:
+    """The actor, or q where there is none, with what encodes observations."""
+    learner = networks.actor if isinstance(networks, ActorCritic) else networks.q.online
+    return Exported(
+        arrays={
+            **_of_encoder(space, networks.features, learner.network),
+            **_of_network(_behind_table(space, networks.features, learner.network)),
+            **_of_actions(space),
+        },
+        observation=_observation(space),
+        action=_action(space),
+        width=int(np.prod(space.shape)) if space.n_states is None else 0,
+        images=space.images,
+    )
+
+
+def _of_encoder(space: Space, features: Any, network: Network) -> dict[str, Any]:
+    if space.n_states is not None:
+        table = features if network.embedding is None else network.embedding
+        if table is None:  # one-hot vectors, of whose product with weights a row is left
+            table = network.weights[0] + network.biases[0]
+        return {"table": np.asarray(table), "first_state": np.int64(space.first_state)}
+    if not isinstance(features, Normalizer):
+        return {}
+    scale = np.sqrt(np.asarray(features.variance) + np.float32(1e-8))
+    return {"mean": np.asarray(features.mean), "scale": scale, "limit": np.float32(WIDEST)}
+
+
+def _behind_table(space: Space, features: Any, network: Network) -> Network:
+    # The layers that are left where the table has the first one's outcome, after one that changes
+    # nothing: the forward pass has ReLU between layers alone.
+    if space.n_states is None or features is not None or network.embedding is not None:
+        return network
+    weights, biases = network.weights[1:], network.biases[1:]
+    if weights:
+        width = len(weights[0])
+        weights, biases = (jnp.eye(width), *weights), (jnp.zeros(width), *biases)
+    return replace(network, weights=weights, biases=biases)
+
+
+def _of_network(network: Network) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    if network.convolutions is not None:
+        for i, kernels in enumerate(network.convolutions.kernels):
+            arrays[f"stride_{i}"] = np.array(network.convolutions.strides[i])
+            for j, kernel in enumerate(kernels):
+                arrays[f"kernel_{i}_{j}"] = np.asarray(kernel)
+    for k, (weight, bias) in enumerate(zip(network.weights, network.biases, strict=True)):
+        arrays[f"weight_{k}"], arrays[f"bias_{k}"] = np.asarray(weight), np.asarray(bias)
+    return arrays
+
+
+def _of_actions(space: Space) -> dict[str, Any]:
+    if not space.factors:
+        return {"first_action": np.int64(space.first_action)}
+    counts, firsts = np.array(space.factors).T
+    return {"counts": counts, "firsts": firsts}
+
+
+def _observation(space: Space) -> str:
+    if space.n_states is not None:
+        return f"an integer from {space.first_state} to {space.first_state + space.n_states - 1}"
+    if not space.parts:
+        return f"{int(np.prod(space.shape))} numbers, flattened from the shape {space.shape}"
+    lines, begin = [], 0
+    vectors = [part for part in space.parts if part.kind != "image"]
+    for part in sorted(vectors, key=lambda part: part.kind != "numbers"):  # codes come after them
+        code = {"categories": "a code of ", "bits": "the bits of "}.get(part.kind, "")
+        lines.append(f"entries {begin} to {begin + part.width - 1}: {code}`{part.name}`")
+        begin += part.width
+    for part in space.parts:
+        if part.kind == "image":
+            size = "[{}, {}, {}]".format(*part.image)
+            lines.append(f"an image of `{part.name}`, in 8 bits, {size}")
+    more = [] if len(lines) <= MOST_LINES else [f"and {len(lines) - MOST_LINES} more"]
+    return "; ".join([*lines[:MOST_LINES], *more])
+
+
+def _action(space: Space) -> str:
+    if not space.factors:
+        return f"an integer from {space.first_action} to {space.first_action + space.n_actions - 1}"
+    ranges = ", ".join(f"{first} to {first + n - 1}" for n, first in space.factors)
+    return f"{len(space.factors)} integers ({ranges})"
