@@ -274,7 +274,7 @@ def test_an_agent_saved_before_a_setting_was_there_is_loaded(tmp_path: Path) -> 
     agent.save(tmp_path / "agent")
     about = tmp_path / "agent" / "agent.json"
     content = json.loads(about.read_text())
-    for name in ("leader", "one_hot"):
+    for name in ("leader", "one_hot", "prioritized"):
         del content["settings"][name]
     about.write_text(json.dumps(content))
     loaded = deep.JekyllHyde.load(tmp_path / "agent", env)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import jekyllhyde as jh
-from jekyllhyde.lab import Experiment, Store, engine
+from jekyllhyde.errors import InputError
+from jekyllhyde.lab import Experiment, Panel, Store, engine, read
 
 CHAIN = {"name": "chain", "n_states": 10, "beta": 0.95}
 DIRECT = {"parametrization": "direct", "eta": 1.0, "updates": 1000, "probe": True}
@@ -58,3 +59,7 @@ def test_a_cell_without_a_probe_is_what_it_was(tmp_path: Path) -> None:
     digests = [[cell.digest for cell in each.cells] for each in (experiment, spelled, probed)]
     assert digests[0] == digests[1] != digests[2]
     assert all(row["moved"] is None for row in rows(tmp_path, experiment))
+    panel = Panel("plain", "", replace(experiment, vary={"eta": [1.0]}), "eta", "moved")
+    engine.run([panel.experiment], Store.open(tmp_path), workers=1)
+    with pytest.raises(InputError, match="panel plain: its runs were made without moved"):
+        read(panel, Store.open(tmp_path))

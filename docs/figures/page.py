@@ -265,7 +265,7 @@ def agreement_table(results: Mapping[str, Result]) -> str:
             agreement.points,
             agreement.share_text.replace(" ", "&nbsp;"),
             agreement.deviation_text.replace(" ", "&nbsp;"),
-            agreement.verdict,
+            agreement.verdict + ("" if results[name].is_current else ", earlier settings"),
         )
         for name, agreement in agreements.items()
         if agreement.points

@@ -40,6 +40,12 @@ FORMAT = 3
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
 MOST = 1 << 24  # bytes of the first, most of which are evaluations
 LONGEST = 300  # characters of a sentence, which may quote the file
+LATER = (
+    "leader",
+    "n_steps",
+    "one_hot",
+    "prioritized",
+)  # settings that agents saved before have by default
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 # what damaged or hostile files make their readers raise; JAX's errors are among them
 _UNREADABLE = (
@@ -177,8 +183,10 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
     settings = configure(agent, "paper", **{**given, **own})
     known = configure(agent, "paper")
     for name, value in _plain_settings(settings).items():
-        saved = stored.get(name, value)  # a setting that came later is at its default
-        require(value == saved, f"{name} was {saved!r} where the agent was saved, not {value!r}")
+        written = stored.get(name, value) if name in LATER else stored[name]
+        require(
+            value == written, f"{name} was {written!r} where the agent was saved, not {value!r}"
+        )
         is_number = type(getattr(settings, name)) in (int, float)
         require(
             is_number or not isinstance(getattr(known, name), float),

@@ -63,7 +63,7 @@ class Agreement:
         if not self.points:
             return self.verdict
         return (
-            f"{self.points} published points, {self.share_text} within noise, "
+            f"{self.points} points, {self.share_text} within noise, "
             f"mean deviation {self.deviation_text}: {self.verdict}"
         )
 

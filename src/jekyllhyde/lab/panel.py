@@ -249,6 +249,12 @@ def _points(
 ) -> tuple[Floats, Floats, Floats]:
     # The axis x [X], a value per run and x, and the share of runs without one; those count as the
     # cap, a return as 0.
+    require(
+        panel.kind == "time"
+        or all(row["failure"] or row[panel.quantity] is not None for cell in rows for row in cell),
+        f"panel {panel.name}: its runs were made without {panel.quantity}; make them anew, in a "
+        "store of their own",
+    )
     values = np.array([[row[panel.quantity] for row in cell] for cell in rows], dtype=np.float64).T
     words = any(cell.x is None for cell in cells)
     x = np.array([i if words else cell.x for i, cell in enumerate(cells)], dtype=np.float64)

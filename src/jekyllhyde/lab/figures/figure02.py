@@ -18,7 +18,6 @@ SHOWN = tags(shared.JEKYLL_HYDE_4, shared.ON_POLICY_4, shared.UCB)
 OTHER_SETTINGS = {
     "J&H": tags(shared.JEKYLL_HYDE_4[:1], shared.RELEASED[:1]),
     "on-policy": tags(shared.ON_POLICY_4[:2], shared.ON_POLICY_1[:2], shared.RELEASED[1:]),
-    "PG with a UCB bonus": tags(shared.UCB, shared.UCB_4),
 }
 
 PANELS = (
@@ -82,5 +81,13 @@ PANELS = (
         groups=OTHER_SETTINGS,
         published="2b",
         ylim=(-0.25, 1.02),
+    ),
+    shared.curve_panel(
+        "2b-bonus",
+        f"{shared.ON_RANDOM_MDPS}, UCB without replay and with it",
+        shared.random_curves,
+        {},
+        series=tags(shared.UCB, shared.UCB_4),
+        ylim=(-0.35, 1.02),
     ),
 )
