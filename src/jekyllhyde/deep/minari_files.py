@@ -98,15 +98,7 @@ def _of_episode(space: Space, episode: Any) -> Transition:
     views = [spaces.look(space, observation, {}) for observation in each]
     seen = jax.tree.map(lambda *parts: np.stack(parts), *views)
     before, after = jax.tree.map(lambda a: a[:-1], seen), jax.tree.map(lambda a: a[1:], seen)
-    action: Any = spaces.index_of(space, episode.actions)
-    reward: Any = np.asarray(episode.rewards, np.float32)
-    discount: Any = 1.0 - np.asarray(episode.terminations, np.float32)
-    return Transition(
-        before.observation,
-        action,
-        reward,
-        after.observation,
-        discount,
-        allowed=before.allowed,
-        allowed_next=after.allowed,
-    )
+    action = spaces.index_of(space, episode.actions)
+    rewards = np.asarray(episode.rewards, np.float32)
+    discount = 1.0 - np.asarray(episode.terminations, np.float32)
+    return spaces.transition(before, action, rewards, after, discount)

@@ -168,8 +168,8 @@ def looking(space: Space) -> Callable[[Any, dict[str, Any]], View]:
 
 def example(space: Space) -> View:
     """A view of zeros."""
-    transition = jax.tree.map(np.asarray, space.transition())
-    return View(transition.observation, transition.allowed)
+    zeros = jax.tree.map(np.asarray, space.transition())
+    return View(zeros.observation, zeros.allowed)
 
 
 class Step(NamedTuple):
@@ -193,8 +193,12 @@ def example_step(space: Space) -> Step:
 
 def transition_of(step: Step) -> Transition:
     """One step, as agents learn from it."""
-    before, after = step.before, step.after
-    action, (reward, discount) = step.counts[0], step.numbers
+    reward, discount = step.numbers
+    return transition(step.before, step.counts[0], reward, step.after, discount)
+
+
+def transition(before: View, action: Any, reward: Any, after: View, discount: Any) -> Transition:
+    """A transition from what was seen before to what was seen after, or a batch of them."""
     return Transition(
         before.observation,
         action,
