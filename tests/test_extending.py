@@ -92,15 +92,16 @@ class Hasty(TabularAgent):
         super().__init__(env, seed=seed, eta=2.0 * eta, lam=lam, **more)
 """
 FIGURE = """
-from jekyllhyde.lab.panel import Claim, Panel
-from jekyllhyde.lab.spec import Experiment
+from jekyllhyde.lab import Claim, Experiment, Panel, estimates
+from jekyllhyde.lab.claims import compare
+from jekyllhyde.lab.verdicts import HIGHER
 
-experiment = Experiment(
-    name="mine", method="plan", problem={"name": "chain", "n_states": 5}, settings={"updates": 20},
-    series=[{"label": "PG"}, {"label": "even", "density": "uniform"}],
-)
-claim = Claim("sooner", "Even is ahead.", lambda curves: (
-    "supported" if curves.y["even"][-1] > curves.y["pg"][-1] else "contradicted", "at the end"))
+chain = {"name": "chain", "n_states": 5}
+series = [{"label": "PG"}, {"label": "even", "density": "uniform"}]
+experiment = Experiment("mine", "plan", chain, series, {"updates": 20})
+
+ahead = compare(estimates.gain, [("even", "pg")], HIGHER)
+claim = Claim("ahead", "Even weights are ahead.", (ahead,))
 PANEL = Panel("mine", "my figure", experiment, "updates", exact=True, claims=(claim,))
 """
 LEARN = {"trajectories": 40, "problem": {"name": "chain", "n_states": 5, "beta": 0.5}, "runs": 2}
