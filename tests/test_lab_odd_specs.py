@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,10 @@ def test_making_problems_is_part_of_the_estimate(
     store = Store.open(tmp_path / "store", create=True)
     own, shared = small(40), small(40, problem={"name": "garnet", "n_states": 12, "seed": 3})
     monkeypatch.setattr(engine, "_seconds_per_unit", lambda cell: 0.0)
-    monkeypatch.setattr(engine, "making", lambda problem: (10.0, problems.making(problem)[1]))
+    kind = problems.MODELS._replace(making=lambda problem: (10.0, problems.making(problem)[1]))
+    monkeypatch.setattr(
+        engine, "METHODS", {"learn": replace(engine.METHODS["learn"], problems=kind)}
+    )
     assert engine.calibrate([own], store, workers=1)[1] == 400.0
     assert engine.calibrate([shared], store, workers=1)[1] == 10.0
     assert problems.making({"name": "garnet", "n_states": 50})[0] > 0.0
