@@ -18,6 +18,7 @@ from jekyllhyde import plotting
 from jekyllhyde.cli import main
 from jekyllhyde.errors import InputError, plain
 from jekyllhyde.lab import engine, problems
+from jekyllhyde.lab.methods import METHODS
 from jekyllhyde.lab.methods import plan as plan_method
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
@@ -130,9 +131,7 @@ def test_making_problems_is_part_of_the_estimate(
     own, shared = small(40), small(40, problem={"name": "garnet", "n_states": 12, "seed": 3})
     monkeypatch.setattr(engine, "_seconds_per_unit", lambda cell: 0.0)
     kind = problems.MODELS._replace(making=lambda problem: (10.0, problems.making(problem)[1]))
-    monkeypatch.setattr(
-        engine, "METHODS", {"learn": replace(engine.METHODS["learn"], problems=kind)}
-    )
+    monkeypatch.setattr(engine, "METHODS", {"learn": replace(METHODS["learn"], problems=kind)})
     assert engine.calibrate([own], store, workers=1)[1] == 400.0
     assert engine.calibrate([shared], store, workers=1)[1] == 10.0
     assert problems.making({"name": "garnet", "n_states": 50})[0] > 0.0

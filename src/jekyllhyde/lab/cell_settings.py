@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 import numpy as np
 
-from jekyllhyde.errors import InputError, require
+from jekyllhyde.errors import InputError, plain, require
 
 S = TypeVar("S", bound=msgspec.Struct)
 LARGEST = 2**31 - 1  # that the store has a place for
@@ -218,4 +218,4 @@ def check_settings(kind: type[S], settings: Mapping[str, Any], owner: str) -> S:
 def check_names(given: Mapping[str, Any], refusal: str, allowed: Mapping[str, Any]) -> None:
     """Refuse a name that is not among the allowed ones; `refusal` says so of {}."""
     for name in given:
-        require(name in allowed, f"{refusal.format(name)}; it takes {', '.join(allowed)}")
+        require(name in allowed, f"{refusal.format(plain(name))}; it takes {', '.join(allowed)}")
