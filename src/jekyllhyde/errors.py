@@ -17,7 +17,7 @@ class LackOfMemory(InputError, MemoryError):
 def require(holds: object, sentence: str) -> None:
     """Refuse input, in that sentence, unless what is asked of it holds."""
     if not holds:
-        raise InputError(sentence)
+        raise InputError(plain(sentence))
 
 
 def plain(text: str) -> str:

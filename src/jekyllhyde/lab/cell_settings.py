@@ -42,7 +42,7 @@ def axis(name: str, values: Any) -> list[Any]:
     )
     if not (is_range or isinstance(values, (list, tuple, np.ndarray))):
         raise InputError(
-            f"{field} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
+            f"{plain(field)} is {values!r}; it must be a list, {{from, to, step}} or {{from, to, "
             "per_decade}"
         )
     points = (

@@ -29,7 +29,7 @@ import msgspec
 import numpy as np
 
 from jekyllhyde import files, references
-from jekyllhyde.errors import InputError, require
+from jekyllhyde.errors import InputError, plain, require
 from jekyllhyde.lab.cell_settings import (
     MOST,
     Count,
@@ -104,7 +104,7 @@ class Cell:
         try:
             problem, settings = complete(self.method, self.problem, self.settings)
         except InputError as error:
-            raise InputError(f"{self.id}: {error}") from None
+            raise InputError(plain(f"{self.id}: {error}")) from None
         return (
             f'{{"method":"{self.method}","numbers":{NUMBERS},"problem":{problem},'
             f'"seed":{self.seed},"settings":{settings}}}'
