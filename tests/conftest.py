@@ -4,6 +4,8 @@ a kernel compiles it. Assertions count in the modules that tests share too, and 
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,3 +22,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def room_for_programs() -> Iterator[None]:
+    """What one module's tests compiled does not crowd the next one's process."""
+    yield
+    if (compiler := sys.modules.get("jekyllhyde.deep.compiler")) is not None:
+        compiler.leave_room()

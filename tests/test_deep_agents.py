@@ -169,6 +169,8 @@ def test_settings_without_an_environment() -> None:
         with pytest.raises(InputError, match="no environment"):
             call()
     assert deep.DoubleDQN("jekyllhyde/FourRooms-v0", **SMALL).settings.gamma == 0.9
+    with pytest.raises(InputError, match="hidden is 16; it must be a list"):
+        deep.DoubleDQN(hidden=16)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Gymnasium cannot make the environment"):
         deep.JekyllHyde("NoSuchThing-v0")
     with pytest.raises(InputError, match="it must be the id of a Gymnasium environment"):

@@ -147,7 +147,7 @@ def cache_of(home: Path, **more: str) -> str:
     code = (
         "import jax; jax.config.update('jax_persistent_cache_min_compile_time_secs', 0.0);"
         "from jekyllhyde import deep;"
-        "from jekyllhyde.deep.training_loop import keep_compiled; "
+        "from jekyllhyde.deep.compiler import keep_compiled; "
         "small = {'hidden': (4,), 'batch': 4, 'capacity': 50};"
         "r = deep.train('chain', 'ddqn', n_states=4, seeds=1, episodes=10, hyperparameters=small);"
         "print(keep_compiled(), float(r.q.sum()))"

@@ -49,7 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError as error:
         say(f"jh: there is not enough memory here ({error}); what is stored stays", error=True)
     except BrokenPipeError:  # nobody reads on
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what is left is flushed to it at the end)
+        # what is left is flushed to it at the end
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     except KeyboardInterrupt as stop:
         say(f"jh: {str(stop) or 'stopped'}", error=True)
         return 130

@@ -40,12 +40,8 @@ FORMAT = 3
 ABOUT, ARRAYS = "agent.json", "state.safetensors"
 MOST = 1 << 24  # bytes of the first, most of which are evaluations
 LONGEST = 300  # characters of a sentence, which may quote the file
-LATER = (
-    "leader",
-    "n_steps",
-    "one_hot",
-    "prioritized",
-)  # settings that agents saved before have by default
+# settings that came later: files without them have the defaults
+LATER = ("leader", "n_steps", "one_hot", "prioritized")
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 # what damaged or hostile files make their readers raise; JAX's errors are among them
 _UNREADABLE = (

@@ -1,6 +1,5 @@
 """What an agent with networks does in one step, as one compiled call."""
 
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -12,15 +11,6 @@ import jax.numpy as jnp
 from jekyllhyde.deep import learning, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.deep.packed_state import Arrays, Packing
-
-
-def stay_in_thread() -> None:
-    """Let JAX compute on the CPU in the thread that asks, unless it has begun already: each step
-    waits for its outcome, and changes of threads would cost a tenth of it.
-    """
-    with suppress(AttributeError):  # not every version has a choice
-        config: Any = jax.config
-        config.update("jax_cpu_enable_async_dispatch", False)
 
 
 @cache

@@ -170,6 +170,8 @@ def _read(name: str, value: Any, current: Any) -> Any:
     if isinstance(current, bool):
         require(isinstance(value, bool), f"{name} is {value!r}; it must be True or False")
     elif isinstance(current, (int, tuple)):
+        if isinstance(current, tuple):
+            require(isinstance(value, (list, tuple)), f"{name} is {value!r}; it must be a list")
         for count in value if isinstance(current, tuple) else [value]:
             check_count(count, name, 0 if name == "warmup" else 1)
     elif isinstance(value, (int, float)):

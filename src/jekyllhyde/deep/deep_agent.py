@@ -13,14 +13,14 @@ from gymnasium.vector import VectorEnv
 
 from jekyllhyde.deep import (
     agent_files,
+    compiler,
     configure,
     learning,
     networks,
     replay_files,
     spaces,
-    training_loop,
 )
-from jekyllhyde.deep.compiled_steps import compiled, initial_of, stay_in_thread
+from jekyllhyde.deep.compiled_steps import compiled, initial_of
 from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
@@ -66,8 +66,9 @@ class DeepAgent(StepwiseAgent):
             self._start(spaces.space_of(self.env))
 
     def _start(self, space: networks.Space) -> Self:
-        training_loop.keep_compiled()
-        stay_in_thread()
+        compiler.keep_compiled()
+        compiler.stay_in_thread()
+        compiler.leave_room()
         self.space, self._steps, self._looking = space, 0, spaces.looking(space)
         self._observation = spaces.example(space)
         # on the device once, not with every call
@@ -119,7 +120,7 @@ class DeepAgent(StepwiseAgent):
         self._observation, self._episode = seen, Episode(number, action, hyde)
 
     def _reserve(self, steps: int) -> None:
-        pass  # replay has its size from the beginning
+        compiler.leave_room()  # replay has its size from the beginning
 
     def _enter(self, interrupts: Interrupts) -> None:
         if not isinstance(self.env, VectorEnv):

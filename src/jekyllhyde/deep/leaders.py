@@ -1,7 +1,7 @@
 """Who leads: which personality acts, drawn at the end of every episode for the next (line 10).
 
 scheduled    Hyde with epsilon_t, which falls with the number of steps (the paper)
-curious      Hyde with the fourth root of what he still expects at the start of a trajectory
+curious      Hyde with the square root of what he still expects at the start of a trajectory
 hyde_only    Hyde always; Jekyll learns from what he sees
 handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he explores from where
              Jekyll has gone

@@ -8,6 +8,7 @@ terminated the episode, R has fewer terms. Actions are those of whoever acted: b
 the return is not corrected for that.
 """
 
+from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -45,12 +46,12 @@ def look_ahead(
         goes_on &= (k <= newer) & (discount > 0) & _are_same(last.following, step.observation)
         reward += jnp.where(goes_on, gamma**k * step.reward, 0.0)
         discount = jnp.where(goes_on, discount * gamma * step.discount, discount)
-        last = jax.tree.map(
-            lambda new, old: jnp.where(goes_on.reshape(-1, *[1] * (new.ndim - 1)), new, old),  # noqa: B023 (used at once)
-            step,
-            last,
-        )
+        last = jax.tree.map(partial(_choose, goes_on), step, last)
     return Ahead(reward, last.following, discount, last.allowed_next)
+
+
+def _choose(goes_on: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:
+    return jnp.where(goes_on.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 def _are_same(one: Any, other: Any) -> jax.Array:

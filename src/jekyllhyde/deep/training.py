@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Progress
+from jekyllhyde.deep import compiler
 from jekyllhyde.deep.configurations import configure
-from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, keep_compiled, run_all
+from jekyllhyde.deep.training_loop import Inputs, Programs, compile_loop, run_all
 from jekyllhyde.envs.functional import make_model, optimal_score
 from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.mdp.domains import Domain, find_domain
@@ -224,7 +225,8 @@ class Batch:
         self.inputs: Inputs = jax.device_put(inputs, self.device)
 
     def compile(self) -> Programs:
-        keep_compiled()
+        compiler.keep_compiled()
+        compiler.leave_room()
         with jax.default_device(self.device):
             return compile_loop(self.inputs, self.agent, self.n_evaluations, self.every)
 

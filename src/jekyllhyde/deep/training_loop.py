@@ -6,13 +6,11 @@ exact and sampled scores, and everything else that one may ask (entropy, gaps, c
 from those. What is compiled is kept on disk between processes.
 """
 
-import contextlib
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -73,23 +71,6 @@ class Programs(NamedTuple):
     start: Any
     run: Any
     score: Any
-
-
-def keep_compiled() -> Any:
-    """Keep what JAX compiles in `$XDG_CACHE_HOME/jekyllhyde/jax`, by default under `~/.cache`, and
-    say where; not where that is impossible, nor where JAX has been told otherwise.
-    """
-    config: Any = jax.config
-    if config.jax_compilation_cache_dir is None:
-        # there may be no home, or one that cannot be written
-        with contextlib.suppress(OSError, RuntimeError):
-            folder = Path(
-                os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "jekyllhyde/jax"
-            )
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                config.update("jax_compilation_cache_dir", str(folder))
-    return config.jax_compilation_cache_dir
 
 
 def compile_loop(inputs: Inputs, agent: str, n_evaluations: int, every: int) -> Programs:

@@ -33,7 +33,8 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     `reset` draws the start from p0, or takes it from options["state"].
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012 (as Gymnasium has it)
+    # as Gymnasium has it
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012
 
     def __init__(
         self,

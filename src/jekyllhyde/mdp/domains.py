@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jekyllhyde import references
-from jekyllhyde.errors import plain, require
+from jekyllhyde.errors import require
 from jekyllhyde.options import Option, options_of
 from jekyllhyde.registry import Registry
 
@@ -175,5 +175,5 @@ def refuse_others(name: str, given: dict[str, Any], allowed: dict[str, Any]) -> 
     other = next((key for key in given if key not in allowed), None)
     require(
         other is None,
-        f"{name} does not take {plain(str(other))}; it takes {', '.join(allowed) or 'no options'}",
+        f"{name} does not take {other}; it takes {', '.join(allowed) or 'no options'}",
     )
