@@ -26,7 +26,8 @@ COMMANDS = {
     " --convention published --trajectories 20000 --runs 20 --target 0.5 --out OUT",
     "rooms": "train four_rooms --agent tabular-jekyll-hyde --trajectories 2000 --runs 4"
     " --convention published --out OUT",
-    "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT",
+    "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT"
+    " --config recommended_0_3",
 }
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
 
@@ -54,9 +55,10 @@ for mdp, count in ((jh.chain(10), 300_000), (jh.garnet(50, seed=0), 20_000)):
                     mdp, parametrization=rule, density=density, o=o, eta=1.0, updates=count))
 if "deep" in sys.argv:
     from jekyllhyde import deep
+    given = {} if jh.__version__.startswith("0.1") else {"config": "recommended_0_3"}
     for agent in ("jekyll_hyde", "ddqn", "sac"):
         calls[f"train, {agent}"] = lambda agent=agent: deep.train(
-            "four_rooms", agent, seeds=1, episodes=30)
+            "four_rooms", agent, seeds=1, episodes=30, **given)
 times = {}
 for name, call in calls.items():
     call()
@@ -104,6 +106,7 @@ def outputs(tree: Path, folder: Path) -> Path:
         words = command.replace("OUT", str(folder / name)).replace("STORE", str(folder / "store"))
         arguments = words.split()
         if is_first_version(tree):
+            arguments = " ".join(arguments).removesuffix(" --config recommended_0_3").split()
             old = OLD_NAMES | ({"--runs": "--seeds"} if name == "networks" else {})
             arguments = [old.get(word, word) for word in arguments]
         run(tree, ["-m", "jekyllhyde", *arguments])

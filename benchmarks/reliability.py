@@ -240,9 +240,9 @@ def _cell(template: Cell, number: int) -> Cell:
     return _Named("many", "a", values, template.method, template.problem, {}, number)
 
 
-def suite(count: int, logs: Path) -> dict[str, Any]:
-    """The whole suite so many times in a row beside two busy loops, as a background job (Ctrl-C is
-    ignored), without a home directory, under `python -O`, as an ordinary user.
+def suite(count: int, loops: int, logs: Path) -> dict[str, Any]:
+    """The whole suite so many times in a row beside so many busy loops, as a background job (Ctrl-C
+    is ignored), without a home directory, under `python -O`, as an ordinary user.
     """
     if os.geteuid() == 0:
         raise SystemExit("the superuser may do anything; start this as the user who owns this tree")
@@ -250,7 +250,7 @@ def suite(count: int, logs: Path) -> dict[str, Any]:
     homes = ("HOME", "USER", "LOGNAME", "PYTHONPATH")
     known = {key: text for key, text in os.environ.items() if key not in homes}
     environment = {key: text for key, text in known.items() if not key.startswith("XDG_")}
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
     ends: list[str] = []
     try:
         for number in range(1, count + 1):
@@ -281,6 +281,7 @@ def main() -> None:
     parser.add_argument("what", choices=("kills", "ray", "cells", "suite"))
     parser.add_argument("--logs", type=Path, default=ROOT / "out")
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--loops", type=int, default=2)
     for name, default in (("workers", 10), ("raylets", 3), ("heads", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     given = parser.parse_args()
@@ -288,7 +289,7 @@ def main() -> None:
         "ray": lambda: on_ray(given.workers, given.raylets, given.heads),
         "kills": lambda: kills(given.count),
         "cells": lambda: cells(given.count),
-        "suite": lambda: suite(given.count, given.logs),
+        "suite": lambda: suite(given.count, given.loops, given.logs),
     }[given.what]()
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     RESULTS.write_text(json.dumps(known | {given.what: result}, indent=1) + "\n")
