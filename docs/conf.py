@@ -34,7 +34,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # docstrings say types and shapes, with names that readers know
 autodoc_preserve_defaults = True
 
-ENTRY = re.compile(r"(\w[\w, ]*) : (.*)")
+NAMES = r"\w[\w, ]*(?: \[\w+\])?"
+ENTRY = re.compile(rf"({NAMES}) : (.*)")
+TWO_ENTRIES = re.compile(rf"(?<=\S) {{2,}}(?={NAMES} : )")  # on one line
 
 
 def _inline(self: Any, node: nodes.math) -> None:
@@ -53,7 +55,8 @@ def _as_written(
     """Docstrings are plain text: paragraphs are prose, "name : text" is a row of a table, and what
     is indented (formulas, pictures) is shown as it stands.
     """
-    text = "\n".join(lines).replace("Parameters\n----------\n", "\n")
+    text = "\n".join(lines)
+    text = re.sub(r"(Parameters|Attributes)\n-+\n", "\n", text)
     shown: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
         block = paragraph.split("\n")
@@ -73,7 +76,7 @@ def _as_written(
 def _parameters(block: list[str]) -> list[tuple[str, str]]:
     # The rows of a paragraph in which every line begins a row, or goes on with one.
     rows: list[tuple[str, str]] = []
-    for line in block:
+    for line in (part for line in block for part in TWO_ENTRIES.split(line)):
         match = ENTRY.fullmatch(line)
         if match:
             rows.append((match[1], match[2]))

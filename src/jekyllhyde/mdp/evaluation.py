@@ -35,9 +35,8 @@ TOLERANCE, ROUNDING = 1e-13, 1e-15
 class Evaluation:
     """Exact values of one policy.
 
-    v : [S].  q : [S, A].  J : expected return p0 . v.  solver, residual : how the system was
-        solved, and
-    max|r_pi - (I - gamma P_pi) v| / max|r_pi|.
+    v : [S].  q : [S, A].  J : expected return p0 . v.
+    solver : how the system was solved.  residual : max|r_pi - (I - gamma P_pi) v| / max|r_pi|.
     """
 
     v: Floats

@@ -25,11 +25,11 @@ SWEEPS = 20
 class Optimum:
     """An optimal policy and what the theory asks of it.
 
-    v, q : optimal values [S], [S, A].  J : optimal return.  actions : an optimal action per state
-        [S].  pi : the same as a
-    policy [S, A].  gap : delta(s) [S], inf where every action is optimal or the state is terminal.
-    unique : whether there is one optimal action in every non-terminal state (A8).  iterations :
-    policy improvements made.  residual : max |max_a q - v|.
+    v, q : optimal values [S], [S, A].  J : optimal return.
+    actions : an optimal action per state [S].  pi : the same as a policy [S, A].
+    gap : delta(s) [S], inf where every action is optimal or the state is terminal.
+    unique : whether there is one optimal action in every non-terminal state (A8).
+    iterations : policy improvements made.  residual : max |max_a q - v|.
     """
 
     v: Floats
