@@ -76,7 +76,7 @@ def _as_written(
 def _parameters(block: list[str]) -> list[tuple[str, str]]:
     # The rows of a paragraph in which every line begins a row, or goes on with one.
     rows: list[tuple[str, str]] = []
-    for line in (part for line in block for part in TWO_ENTRIES.split(line)):
+    for line in [entry for written in block for entry in TWO_ENTRIES.split(written)]:
         match = ENTRY.fullmatch(line)
         if match:
             rows.append((match[1], match[2]))

@@ -14,6 +14,8 @@ from jekyllhyde.lab.agreement import (
     DIFFERS,
     MATCHES,
     NOT_PUBLISHED,
+    TOO_FEW,
+    Agreement,
     compare_with_published,
     published,
     published_runs,
@@ -160,3 +162,9 @@ def test_limits_of_a_panel_hold_for_its_picture(
     draw(replace(curves, panel=panel), tmp_path / "it.png")
     (axes,) = seen[0].axes
     assert (axes.get_xlim(), axes.get_ylim()) == ((100.0, 1e5), (0.5, 1.0))
+
+
+def test_a_few_points_are_no_match() -> None:
+    few, more = (Agreement(n, 1.0, 0.0, relative=False, series={}) for n in (9, 10))
+    assert (few.verdict, more.verdict) == (TOO_FEW, MATCHES)
+    assert Agreement(9, 0.5, 0.0, relative=False, series={}).verdict == DIFFERS

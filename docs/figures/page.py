@@ -23,6 +23,7 @@ import numpy as np
 
 from jekyllhyde.lab.agreement import (
     ENOUGH,
+    FEW,
     QUANTILE,
     Agreement,
     compare_with_published,
@@ -52,7 +53,7 @@ A claim is made of parts, each decided by its whole 95 % interval. Drawings show
 
 ## Panels beside the published curves, worst first
 
-A published point is within noise where it differs from ours by at most {errors:g} standard errors of the difference, both sides' runs counted. A panel matches if {enough:.0%} are.
+A published point is within noise where it differs from ours by at most {errors:g} standard errors of the difference, both sides' runs counted. A panel of {few} points or more matches if {enough:.0%} are.
 
 {panels}
 """  # noqa: E501
@@ -193,6 +194,7 @@ def figures_page(results: Mapping[str, Result]) -> str:
         claims=verdict_table(claims),
         panels=agreement_table(results),
         errors=QUANTILE,
+        few=FEW,
         enough=ENOUGH,
     )
     parts = [head]

@@ -11,10 +11,11 @@ from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, find_agent
 from jekyllhyde.cli.console import agent_options, show_json, show_table, shown
 from jekyllhyde.errors import check_choice
-from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, Domain, known_domain
+from jekyllhyde.mdp.domains import DOMAINS, Domain, known_domain
 from jekyllhyde.registry import python_name, shell_name
 
 REGISTRIES = {
+    "conventions": "jekyllhyde.tabular.conventions:JEKYLL_HYDE",
     "densities": "jekyllhyde.planning.densities:DENSITIES",
     "parametrizations": "jekyllhyde.planning.updates:PARAMETRIZATIONS",
     "tabular actor rules": "jekyllhyde.tabular.jekyll:ACTORS",
@@ -71,7 +72,7 @@ def everything() -> dict[str, Any]:
         }
         for name, domain in DOMAINS.items()
     }
-    names: dict[str, Any] = {"schedules": SCHEDULES, "conventions": CONVENTIONS}
+    names: dict[str, Any] = {"schedules": SCHEDULES}
     for title, home in REGISTRIES.items():
         with contextlib.suppress(ImportError):  # what needs an extra that is not installed
             names[title] = list(map(shell_name, pkgutil.resolve_name(home)))

@@ -4,8 +4,9 @@ A published point is compared where our series has a value at its x, or two clos
 differ. It is inside where the two differ by no more than both sides' noise: 1.96 standard errors of
 the difference. Ours is read off our interval; the published mean is of so many runs as
 `published/runs.csv` says, each taken to vary as ours do (as many as ours, where that is not known).
-Numbers without noise must agree to the digits that were drawn. A panel matches if nine in ten of
-its points are inside. Returns deviate by a difference, times by a share of the published time.
+Numbers without noise must agree to the digits that were drawn. A panel of ten points or more
+matches if nine in ten are inside. Returns deviate by a difference, times by a share of the
+published time.
 """
 
 import csv
@@ -20,7 +21,9 @@ import numpy as np
 from jekyllhyde.intervals import Floats
 from jekyllhyde.lab.panel import Curves
 
-MATCHES, DIFFERS, NOT_PUBLISHED = "matches", "differs", "not published"
+MATCHES, DIFFERS, TOO_FEW = "matches", "differs", "too few points"
+NOT_PUBLISHED = "not published"
+FEW = 10  # points, with which a panel cannot match
 ENOUGH = 0.9  # of the points inside
 QUANTILE = 1.96  # half a 95 % interval, in standard errors
 CLOSE_RETURN, CLOSE_TIME = 0.02, 0.1  # between neighbours of ours that a point may lie between
@@ -43,7 +46,9 @@ class Agreement:
     def verdict(self) -> str:
         if not self.points:
             return NOT_PUBLISHED
-        return MATCHES if self.inside >= ENOUGH else DIFFERS
+        if self.inside < ENOUGH:
+            return DIFFERS
+        return MATCHES if self.points >= FEW else TOO_FEW
 
     @property
     def share_text(self) -> str:

@@ -57,7 +57,7 @@ def from_store(panels: Mapping[str, Panel], store: Store) -> Others:
 
     def others(name: str) -> Curves:
         if name not in panels or not has_runs(panels[name], store):
-            raise Undecided(f"it needs panel {name}, of which there are no runs with these settings")
+            raise Undecided(f"it needs runs of panel {name} with the present settings")
         return read(panels[name], store)
 
     return others
