@@ -5,6 +5,7 @@
     uniform    the same, and control, with uniform replay instead of priorities
     rooms      Four Rooms, both levels
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
+    swing      bsuite's cart-pole swing-up at its middle height, in JAX
     ablation   one part of `recommended` taken away or put back
     speed      1,000 seeds of DeepSea-20
 
@@ -43,13 +44,16 @@ from scipy import sparse  # isort: skip
 import classic_control  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
 from jekyllhyde.files import write_file  # isort: skip
+from jekyllhyde.lab import bsuite_score  # isort: skip
 from jekyllhyde.mdp.deep_sea import deep_sea  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
 
 SEED = 1612
 SEEDS = 20
 NEAR = {"rooms": 0.5, "sea": 0.02}  # of the best score, where a run counts as solved
-SCORES = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
+CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
+SWING = "jekyllhyde/CartPoleSwingUp-v0"
+SCORES = {**CONTROL, SWING: bsuite_score.GOOD}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
 BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
 FEW = 0.9  # bsuite: solved where the share of bad episodes is below it
@@ -204,11 +208,12 @@ def calls() -> dict[str, list[Call]]:
         "sea": [Call(f"sea:{n}", budget=budget, every=20) for n, budget in BUDGETS.items()],
         "large": [Call("sea:100", seeds=6, budget=2_300, every=50)],
         "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
-        "control": [Call(task, budget=STEPS[task], every=2_000) for task in SCORES],
+        "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
+        "swing": [Call(SWING, budget=300_000, every=10_000)],
         "uniform": [
             *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
             Call("sea:100", UNIFORM, budget=2_600, every=50),
-            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in SCORES),
+            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in CONTROL),
         ],
         "ablation": [
             Call("sea:14", {name: changes}, 8, 300, 10) for name, changes in ABLATION.items()

@@ -15,6 +15,7 @@ from jekyllhyde.mdp.domains import CONVENTIONS, DOMAINS, Domain, known_domain
 from jekyllhyde.registry import python_name, shell_name
 
 REGISTRIES = {
+    "environments": "jekyllhyde.envs:ENVIRONMENTS",
     "densities": "jekyllhyde.planning.densities:DENSITIES",
     "parametrizations": "jekyllhyde.planning.updates:PARAMETRIZATIONS",
     "tabular actor rules": "jekyllhyde.tabular.jekyll:ACTORS",
