@@ -2,7 +2,8 @@
 
 `tabular` has Gymnasium environments; `functional` the same dynamics as pure JAX functions, for a
 training loop that is compiled whole. Both have the model at hand, so whatever is learned in them
-can be scored exactly. `swing_up` is a yardstick without a model: bsuite's cart-pole.
+can be scored exactly. `pixel_sea` shows one of them as an image; `swing_up` is a yardstick without
+a model, bsuite's cart-pole.
 """
 
 import importlib
@@ -12,15 +13,20 @@ from jekyllhyde.mdp.domains import DOMAINS, NAMESPACE
 
 if TYPE_CHECKING:
     from jekyllhyde.envs.environment_check import EnvironmentCheck, check_env
+    from jekyllhyde.envs.pixel_sea import PixelDeepSea
     from jekyllhyde.envs.swing_up import CartPoleSwingUp
     from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 
 # environments that are no domains, by their ids
-ENVIRONMENTS = {f"{NAMESPACE}CartPoleSwingUp-v0": "jekyllhyde.envs.swing_up:CartPoleSwingUp"}
+ENVIRONMENTS = {
+    f"{NAMESPACE}CartPoleSwingUp-v0": "jekyllhyde.envs.swing_up:CartPoleSwingUp",
+    f"{NAMESPACE}PixelDeepSea-v0": "jekyllhyde.envs.pixel_sea:PixelDeepSea",
+}
 _HOME = {
     "CartPoleSwingUp": "swing_up",
     "EnvironmentCheck": "environment_check",
     "FourRooms": "tabular",
+    "PixelDeepSea": "pixel_sea",
     "TabularEnv": "tabular",
     "check_env": "environment_check",
 }
@@ -29,6 +35,7 @@ __all__ = [
     "CartPoleSwingUp",
     "EnvironmentCheck",
     "FourRooms",
+    "PixelDeepSea",
     "TabularEnv",
     "check_env",
     "register",

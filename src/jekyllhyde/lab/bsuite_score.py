@@ -60,15 +60,32 @@ def left_diagonal(states: ArrayLike, actions: ArrayLike, right: Ints) -> NDArray
     return np.any((row == column) & (np.asarray(actions) != right[row, column]), axis=-1)
 
 
+def bad_dives(taken: ArrayLike, right: Ints) -> Ints:
+    """How many episodes [...] were bad so far, of how often each action was taken [..., S, A], as
+    in the result of `deep.train`: a bad one takes the other action on the diagonal once.
+    """
+    cell = np.arange(len(right))
+    wrong = 1 - right[cell, cell]
+    return np.asarray(np.asarray(taken)[..., cell * (len(right) + 1), wrong].sum(axis=-1))
+
+
 def solved_at(bad: ArrayLike, rule: Rule, *, logged: bool = False) -> Floats:
     """The number, counted from 1, of the episode that solves each run of `bad` [..., episodes];
     infinite where none does. With `logged` only the episodes count that bsuite writes down.
     """
     flags = np.asarray(bad, dtype=np.float64)[..., :EPISODES]
     number = np.arange(1, flags.shape[-1] + 1)
-    share = np.cumsum(flags, axis=-1) / number
-    looked_at = (number >= rule.first) & (np.isin(number, LOGGED) | (not logged))
-    return np.where((share < rule.threshold) & looked_at, number, np.inf).min(axis=-1)
+    looked_at = np.isin(number, LOGGED) | (not logged)
+    return first_below(np.cumsum(flags, axis=-1)[..., looked_at], number[looked_at], rule)
+
+
+def first_below(bad: ArrayLike, number: ArrayLike, rule: Rule) -> Floats:
+    """The first `number` [E] of episodes at which the runs [...] are solved, `bad` [..., E] of them
+    having been bad by then; infinite where they are at none.
+    """
+    episodes = np.asarray(number, dtype=np.float64)
+    solved = (np.asarray(bad) / episodes < rule.threshold) & (episodes >= rule.first)
+    return np.where(solved, episodes, np.inf).min(axis=-1, initial=np.inf)
 
 
 def score(bad: Mapping[int, ArrayLike], rule: Rule, *, logged: bool = False) -> Any:
