@@ -128,7 +128,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
     if env is not None:
         agent.env = make_environment(env)
         require(
-            spaces.space_of(agent.env) == agent.space,
+            any(spaces.space_of(agent.env, codes) == agent.space for codes in (False, True)),
             "env has other observations or actions than the saved agent",
         )
     return agent

@@ -63,7 +63,7 @@ class DeepAgent(StepwiseAgent):
                 n_steps == 1 or lanes == 1,
                 f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
             )
-            self._start(spaces.space_of(self.env))
+            self._start(spaces.space_of(self.env, self.settings.one_hot))
 
     def _start(self, space: networks.Space) -> Self:
         compiler.keep_compiled()

@@ -48,7 +48,7 @@ class Settings(eqx.Module):
     adam_eps: float = 1e-4  # Adam's epsilon
     bonus: Bonus = RND()  # what counts as new: rnd, or "file.py:Mine"
     trained_embedding: bool = static(False)  # each network embeds states itself
-    # states by index are one-hot vectors, not a random table's rows
+    # states by index are one-hot vectors, not a random table's rows; MiniGrid's cells are, too
     one_hot: bool = static(False)
     # numbers in observations are scaled by their running mean and variance
     normalize_observations: bool = static(True)

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 
 from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width
-from jekyllhyde.envs.space_parts import Part
+from jekyllhyde.envs.space_parts import Part, is_binary
 
 EMBEDDING = 20
 FORBIDDEN = -1e9
@@ -144,7 +144,7 @@ class Space(eqx.Module):
     def example(self) -> Any:  # an observation of zeros
         if self.n_states is not None:
             return jnp.zeros((), jnp.int32)
-        vector = jnp.zeros(math.prod(self.shape))
+        vector = jnp.zeros(math.prod(self.shape), bool if is_binary(self.parts) else jnp.float32)
         images = tuple(jnp.zeros(image, jnp.uint8) for image in self.images)
         return Seen(vector, images, jnp.zeros(2, jnp.int32)) if images else vector
 
