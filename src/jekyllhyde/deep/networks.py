@@ -204,7 +204,7 @@ class Transition(eqx.Module):
     terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
     apart in one place, where the transition is made. `allowed` and `allowed_next` [A] are the
     actions that may be taken in s and in s'; None where all may. `ahead` is there where an agent
-    learns from n steps.
+    learns from n steps, and `novelty` where a bonus is stored with a step.
     """
 
     observation: Any
@@ -215,6 +215,7 @@ class Transition(eqx.Module):
     allowed: Any = eqx.field(default=None, kw_only=True)
     allowed_next: Any = eqx.field(default=None, kw_only=True)
     ahead: Any = eqx.field(default=None, kw_only=True)
+    novelty: Any = eqx.field(default=None, kw_only=True)
 
 
 class Samples(Transition):

@@ -175,8 +175,8 @@ def example(space: Space) -> View:
 
 class Step(NamedTuple):
     """A step as it is given to a compiled call: what was seen before, after, and where the next one
-    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, and
-    whether Hyde leads.
+    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, whether
+    Hyde leads, and the lane.
     """
 
     before: View
@@ -189,7 +189,7 @@ class Step(NamedTuple):
 def example_step(space: Space) -> Step:
     """A step of zeros."""
     view = example(space)
-    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(3, np.int32))
+    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(4, np.int32))
 
 
 def transition_of(step: Step) -> Transition:
