@@ -96,13 +96,13 @@ def test_the_normalizer() -> None:
 
 def test_lanes_have_episodes_of_their_own(tmp_path: Path) -> None:
     small: dict[str, Any] = {"hidden": (4,), "batch": 4, "capacity": 100, "gamma": 0.9}
-    own = {"bonus": "episodic(features=8, width=2.0)", "normalize_observations": False}
+    own: dict[str, Any] = {"bonus": "episodic(features=8, width=2.0)"}
 
     def make() -> Any:
         here = {"autoreset_mode": gym.vector.AutoresetMode.DISABLED}
         return gym.make_vec("CartPole-v1", 2, "sync", vector_kwargs=here)
 
-    agent = deep.DoubleDQN(make(), seed=0, **small, **own).learn(80)
+    agent = deep.DoubleDQN(make(), normalize_observations=False, **small, **own).learn(80)
     assert agent.settings.bonus.lanes == 2
     data = jax.tree.map(lambda ring: np.asarray(ring)[:80], agent.state.everyone.data)
     bonus, state = agent.settings.bonus, agent.state.networks.bonus
@@ -193,7 +193,7 @@ def test_an_agent_with_both(tmp_path: Path) -> None:
     def make() -> Any:
         return gym.make("jekyllhyde/Chain-v0", n_states=4, horizon=8)
 
-    own = {"bonus": "episodic(features=8)", "leader": "bandit(memory=0.9)"}
+    own: dict[str, Any] = {"bonus": "episodic(features=8)", "leader": "bandit(memory=0.9)"}
     agent = deep.JekyllHyde(make(), seed=0, warmup=10, **small, **own).learn(60)
     led, returns = agent.episodes.hyde.astype(int), agent.episodes.returns
     weights = 0.9 ** np.arange(len(led))[::-1]
@@ -219,6 +219,6 @@ def test_an_agent_with_both(tmp_path: Path) -> None:
         ({"leader": "bandits"}, "leader is 'bandits'; it must be one of scheduled, curious"),
     ],
 )
-def test_settings_that_cannot_be(option: dict[str, str], words: str) -> None:
+def test_settings_that_cannot_be(option: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
         deep.configure("jekyll_hyde", **option)

@@ -40,7 +40,7 @@ def test_the_image_shows_where_the_diver_is(n: int, cell: int) -> None:
         image, *rest = env.step(action)
         state, *expected = plain.step(action)
         assert rest == expected
-        ended = rest[1]
+        ended = bool(rest[1])
     assert not image.any()
 
 

@@ -34,7 +34,7 @@ def for_lanes(settings: Any, env: Any) -> Any:
     """The settings, with room for the lanes of an environment."""
     n, changed = getattr(env, "num_envs", 1), {}
     for name in RECORDS:
-        record = getattr(settings, name, None)
+        record: Any = getattr(settings, name, None)
         if getattr(record, "lanes", n) < n:
             changed[name] = replace(record, lanes=n)
     return replace(settings, **changed)

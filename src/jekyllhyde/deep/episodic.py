@@ -56,8 +56,7 @@ class Episodic(Bonus):
 
     def init(self, key: jax.Array, space: Space) -> EpisodicState:
         projection_key, phase_key = jax.random.split(key)
-        n = space.n_states if space.indexed else space.n_features
-        side = self.features
+        n, side = (space.indexed and space.n_states) or space.n_features, self.features
         return EpisodicState(
             lane=jnp.zeros((), jnp.int32),
             projections=jax.random.normal(projection_key, (n, side)),

@@ -47,8 +47,8 @@ class PixelDeepSea(gym.Env[NDArray[np.uint8], np.int64]):
         return self._image(state), info
 
     def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        state, *rest = self._sea.step(action)
-        return self._image(state), *rest
+        state, reward, terminated, truncated, info = self._sea.step(action)
+        return self._image(state), reward, terminated, truncated, info
 
     def render(self) -> Any:
         return self._sea.render()

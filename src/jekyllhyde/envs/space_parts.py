@@ -89,8 +89,8 @@ def _parts(space: Any, path: tuple[str | int, ...], kinds: tuple[int, ...]) -> I
         for step in inner if isinstance(space, spaces.Dict) else range(len(inner)):
             yield from _parts(inner[step], (*path, step), kinds)
     elif isinstance(space, spaces.Box) and kinds and _is_grid(space, len(kinds)):
-        pairs = [number for n in kinds for number in (n, 0)]
-        yield Part(path, "cells", space.shape, (*pairs,) * math.prod(space.shape[:2]))
+        of_a_cell = [number for n in kinds for number in (n, 0)]
+        yield Part(path, "cells", space.shape, (*of_a_cell,) * math.prod(space.shape[:2]))
     elif isinstance(space, spaces.Box) and is_picture(space):
         yield Part(path, "image", space.shape, (float(space.low.min()), float(space.high.max())))
     elif isinstance(space, spaces.Box):
