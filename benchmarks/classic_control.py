@@ -1,7 +1,8 @@
-"""Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU.
+"""Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU; and bsuite's
+swing-up, at its middle height.
 
 MountainCar-v0, Acrobot-v1 and CartPole-v1: the same equations, starts, rewards and time limits;
-`tests/test_classic_control.py` holds them to Gymnasium's. `train` has the mean score of greedy
+`tests/test_deep_exploration.py` holds them to Gymnasium's. `train` has the mean score of greedy
 episodes along training.
 """
 
@@ -16,8 +17,10 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep import ALGORITHMS, networks
+from jekyllhyde.envs import swing_up
 
 EVALUATION_EPISODES = 20
+MIDDLE = 0.5  # of the heights of the swing-up, and how near to the middle it is paid there
 
 
 class Task(NamedTuple):
@@ -89,10 +92,28 @@ def _tip(state: jax.Array) -> jax.Array:
     )
 
 
+def _hanging(key: jax.Array) -> jax.Array:
+    start: jax.Array = swing_up.start(jax.random.uniform(key, (4,)), jnp)
+    return start
+
+
+def _swung(state: jax.Array, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    after = swing_up.advance(state, action, jnp)
+    return after, *swing_up.outcome(after, action, MIDDLE, MIDDLE, jnp)
+
+
 TASKS = {
     "MountainCar-v0": Task(_uniform([-0.6, 0.0], [-0.4, 0.0]), _car, lambda s: s, 2, 3, 200),
     "Acrobot-v1": Task(_uniform([-0.1] * 4, [0.1] * 4), _acrobot, _tip, 6, 3, 500),
     "CartPole-v1": Task(_uniform([-0.05] * 4, [0.05] * 4), _pole, lambda s: s, 4, 2, 500),
+    "jekyllhyde/CartPoleSwingUp-v0": Task(
+        _hanging,
+        _swung,
+        partial(swing_up.observe, width=MIDDLE, xp=jnp),
+        8,
+        3,
+        swing_up.LIMIT + 1,
+    ),
 }
 
 

@@ -1,10 +1,12 @@
 """Exploration with networks, many seeds at once, for a GPU.
 
     sea        DeepSea of 10 to 50, random mapping; when bsuite's rule counts it as solved
+    windy      the stochastic sea of 10 to 30, by bsuite's rule for it
     large      DeepSea of 100
     uniform    the same, and control, with uniform replay instead of priorities
     rooms      Four Rooms, both levels
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
+    swing      bsuite's cart-pole swing-up at its middle height, in JAX
     ablation   one part of `recommended` taken away or put back
     speed      1,000 seeds of DeepSea-20
 
@@ -43,15 +45,19 @@ from scipy import sparse  # isort: skip
 import classic_control  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
 from jekyllhyde.files import write_file  # isort: skip
-from jekyllhyde.mdp.deep_sea import deep_sea  # isort: skip
+from jekyllhyde.lab import bsuite_score  # isort: skip
+from jekyllhyde.mdp.deep_sea import action_mapping, deep_sea  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
 
 SEED = 1612
 SEEDS = 20
-NEAR = {"rooms": 0.5, "sea": 0.02}  # of the best score, where a run counts as solved
-SCORES = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
+NEAR = {"rooms": 0.5, "sea": 0.02, "windy": 0.02}  # of the best score, where a run counts as solved
+CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
+SWING = "jekyllhyde/CartPoleSwingUp-v0"
+SCORES = {**CONTROL, SWING: bsuite_score.GOOD}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
 BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
+WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
 FEW = 0.9  # bsuite: solved where the share of bad episodes is below it
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
@@ -80,7 +86,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 @dataclass(frozen=True)
 class Call:
-    """A task ("sea:50", "rooms:1", "MountainCar-v0"), and how to run it: `budget` is
+    """A task ("sea:50", "windy:20", "rooms:1", "MountainCar-v0"), and how to run it: `budget` is
     in episodes, of control in steps.
     """
 
@@ -101,8 +107,11 @@ class Call:
         return self._control() if kind in SCORES else self._model(kind, int(size))
 
     def _model(self, kind: str, size: int) -> Callable[[], tuple[list[dict[str, Any]], float]]:
-        problem: Any = "four_rooms" if kind == "rooms" else sea(size)
-        options = {"level": size} if kind == "rooms" else {"horizon": size}
+        problem, options = {
+            "rooms": ("four_rooms", {"level": size}),
+            "sea": (sea(size), {"horizon": size}),
+            "windy": ("deep_sea", {"n": size, **WINDY}),
+        }[kind]
         cases = [
             make_case(problem, self.agent, self.config, each, **options)
             for each in self.settings.values()
@@ -185,6 +194,10 @@ def _record_of(result: Any, kind: str) -> dict[str, Any]:
         "hyde": round(float(arrivals[:, -1, 1].sum() / arrivals[:, -1].sum()), 3),
         "diverged": int(result.diverged.sum()),
     }
+    if kind == "windy":
+        bad = bsuite_score.bad_dives(result.taken, action_mapping(int(result.horizon), 0))
+        solved = bsuite_score.first_below(bad, episode, bsuite_score.RULES["stochastic"])
+        record["bsuite"] = sorted(np.where(np.isfinite(solved), solved, -1).astype(int).tolist())
     if kind == "sea":
         good = arrivals[..., -1].sum(2)
         seen = (arrivals.sum(2)[..., :-2] > 0).sum(2).mean(0)
@@ -202,13 +215,15 @@ def calls() -> dict[str, list[Call]]:
     sizes = range(10, 47, 2)
     return {
         "sea": [Call(f"sea:{n}", budget=budget, every=20) for n, budget in BUDGETS.items()],
+        "windy": [Call(f"windy:{n}", budget=60 * n, every=20) for n in (10, 20, 30)],
         "large": [Call("sea:100", seeds=6, budget=2_300, every=50)],
         "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
-        "control": [Call(task, budget=STEPS[task], every=2_000) for task in SCORES],
+        "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
+        "swing": [Call(SWING, budget=300_000, every=10_000)],
         "uniform": [
             *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
             Call("sea:100", UNIFORM, budget=2_600, every=50),
-            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in SCORES),
+            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in CONTROL),
         ],
         "ablation": [
             Call("sea:14", {name: changes}, 8, 300, 10) for name, changes in ABLATION.items()
@@ -226,8 +241,10 @@ def tables() -> str:
 TITLES = {
     "DeepSea, `recommended`": "sea",
     "DeepSea, uniform replay": "uniform",
+    "Stochastic DeepSea": "windy",
     "Four Rooms": "rooms",
     "Control, in steps": "control",
+    "Swing-up, in steps": "swing",
     "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
     "Parts exchanged, DeepSea of 14": "ablation",
 }

@@ -10,6 +10,8 @@ from jekyllhyde.lab.bsuite_score import (
     LOGGED,
     RULES,
     SIZES,
+    bad_dives,
+    first_below,
     left_diagonal,
     missed_treasure,
     score,
@@ -93,3 +95,27 @@ def test_bad_episodes() -> None:
     np.testing.assert_array_equal(
         left_diagonal(np.stack([drift, way]), np.stack([actions, wrong]), right), [False, True]
     )
+
+
+def test_bad_dives_are_counted_by_the_actions_taken() -> None:
+    n, right = 3, action_mapping(3, 0)
+    taken = np.zeros((2, n * n + 3, 2), dtype=int)
+    keys = [right[i, i] for i in range(n)]
+    # two good dives, one that goes wrong at once, one at the last cell, one that the wind took
+    for cell, action, often in [
+        (0, keys[0], 4),
+        (0, 1 - keys[0], 1),
+        (n + 1, keys[1], 3),
+        (2 * n + 2, keys[2], 2),
+        (2 * n + 2, 1 - keys[2], 1),
+        (2 * n + 1, 0, 7),  # off the diagonal, which says nothing
+    ]:
+        taken[1, cell, action] = often
+    assert bad_dives(taken, right).tolist() == [0, 2]
+
+
+def test_the_evaluation_that_solves() -> None:
+    bad = [[90, 160, 240], [80, 170, 250], [80, 160, 240]]
+    assert first_below(bad, [100, 200, 300], ARTICLE).tolist() == [200, 100, 100]
+    assert first_below(bad, [100, 200, 300], STOCHASTIC).tolist() == [np.inf] * 3
+    assert first_below([0, 1, 2], [50, 100, 150], STOCHASTIC) == 100

@@ -16,6 +16,7 @@ from jekyllhyde.registry import python_name, shell_name
 
 REGISTRIES = {
     "conventions": "jekyllhyde.tabular.conventions:JEKYLL_HYDE",
+    "environments": "jekyllhyde.envs:ENVIRONMENTS",
     "densities": "jekyllhyde.planning.densities:DENSITIES",
     "parametrizations": "jekyllhyde.planning.updates:PARAMETRIZATIONS",
     "tabular actor rules": "jekyllhyde.tabular.jekyll:ACTORS",

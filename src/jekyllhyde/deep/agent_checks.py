@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 
 from jekyllhyde.deep import learning, networks
 from jekyllhyde.deep.configurations import ALGORITHMS
+from jekyllhyde.envs.space_parts import CODED
 from jekyllhyde.errors import LackOfMemory, require
 from jekyllhyde.files import open_file
 from jekyllhyde.parallel import machine_memory
@@ -31,7 +32,7 @@ KINDS = {"BOOL": np.dtype(bool)} | {  # types of arrays by their names in the he
     for letter, sizes in {"U": (1, 2, 4, 8), "I": (1, 2, 4, 8), "F": (2, 4, 8)}.items()
     for size in sizes
 }
-PART_KINDS = ("numbers", "image", "categories", "bits")
+PART_KINDS = ("numbers", "image", "bits", *CODED)
 Arrays = dict[str, np.ndarray]
 Declared = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]  # shapes and types
 
@@ -116,7 +117,7 @@ def _is_part(part: Any) -> bool:
         and all(isinstance(step, (str, int)) for step in part.path)
         and all(_is_whole(side) and side >= 0 for side in part.shape)
         and all(isinstance(number, (int, float)) for number in part.options)
-        and (part.kind != "categories" or all(n >= 1 for n, _ in part.categories))
+        and (part.kind not in CODED or all(n >= 1 for n, _ in part.categories))
     )
 
 

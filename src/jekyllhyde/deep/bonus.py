@@ -26,6 +26,7 @@ from jekyllhyde.deep.networks import (
     Network,
     Samples,
     Space,
+    Transition,
     blend,
     mean,
     static,
@@ -52,13 +53,26 @@ class Bonus(eqx.Module):
     def learn(self, state: Any, samples: Samples) -> Any:
         """The state after the batch has been seen; samples with `weight` 0 do not count."""
 
-    def observe(self, state: Any, step: Samples) -> Any:
-        """The state after one step of the agent (not a batch); nothing by default."""
+    def observe(self, state: Any, step: Samples, ended: Any = False) -> Any:
+        """The state after one step of the agent (not a batch), which may have `ended` an episode;
+        nothing by default.
+        """
         return state
+
+    def kept(self, state: Any) -> Any:
+        """What is stored with the step that was observed last, and comes back in a batch as its
+        `novelty`; nothing by default.
+        """
+        return None
 
     def unknown(self, state: Any, x: Any) -> Any:
         """How unknown each action [..., A] is in x, from 0 to 1; nothing is by default."""
         return 0.0
+
+
+def noted(transition: Transition, bonus: Bonus, state: Any) -> Transition:
+    """A transition with what the bonus stores with it; `state` is None where there is no bonus."""
+    return transition if state is None else replace(transition, novelty=bonus.kept(state))
 
 
 class RNDState(eqx.Module):

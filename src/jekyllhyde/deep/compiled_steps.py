@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep import learning, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
+from jekyllhyde.deep.episodes_of_lanes import in_lane
 from jekyllhyde.deep.packed_state import Arrays, Packing
 
 
@@ -35,8 +36,9 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
     def turn(arrays: Arrays, config: Arrays, step: Arrays) -> tuple[Arrays, jax.Array]:
         state, numbers = packing.unpack(arrays), settings.unpack(config)
         taken: spaces.Step = steps.unpack(step)
-        _, ended, hyde = taken.counts
-        state = replace(state, hyde_acts=hyde != 0)  # of several lanes, each has its own leader
+        _, ended, hyde, lane = taken.counts
+        # of several lanes, each has its own leader and its own episode
+        state = in_lane(replace(state, hyde_acts=hyde != 0), lane)
         after = plain.update(state, numbers, spaces.transition_of(taken), ended != 0)
         return choose(after, numbers, taken.start)
 

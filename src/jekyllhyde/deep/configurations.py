@@ -26,6 +26,7 @@ from jekyllhyde.deep import (
     actor_rules,
     ddqn,
     disagreement,
+    episodic,
     explorers,
     jekyll_hyde,
     leaders,
@@ -51,6 +52,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     ("ddqn", "recommended"): {"epsilon_1": 100.0},
 }
 BONUSES.add("disagreement", disagreement.Disagreement)
+BONUSES.add("episodic", episodic.Episodic)
 RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (explorers.EXPLORERS, explorers.Explorer),

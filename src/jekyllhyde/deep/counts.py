@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import BONUSES, Bonus
-from jekyllhyde.deep.encoders import Seen
+from jekyllhyde.deep.encoders import flat
 from jekyllhyde.deep.networks import Samples, Space, static
 from jekyllhyde.errors import check_count
 
@@ -67,7 +67,7 @@ class Counts(Bonus):
     def learn(self, state: CountsState, samples: Samples) -> CountsState:
         return state
 
-    def observe(self, state: CountsState, step: Samples) -> CountsState:
+    def observe(self, state: CountsState, step: Samples, ended: Any = False) -> CountsState:
         place = self._place(state, step.x)
         return eqx.tree_at(lambda s: s.n, state, state.n.at[(*place, step.action)].add(1.0))
 
@@ -83,7 +83,7 @@ class Counts(Bonus):
         # where in `n` the states [...] are: an index, or a place [..., tables] in every table
         if state.projections is None:
             return (x,)
-        vector = _flat(x)
+        vector = flat(x)
         cells = jnp.floor(
             jnp.einsum("...i,tip->...tp", vector, state.projections) / self.width + state.shifts
         ).astype(jnp.int32)
@@ -93,11 +93,3 @@ class Counts(Bonus):
         # the low bits of the product know only those of the cells
         place = (place ^ (place >> 15)) * jnp.uint32(0x85EBCA6B)
         return jnp.arange(self.tables), ((place >> 13) % self.places).astype(jnp.int32)
-
-
-def _flat(x: Any) -> jax.Array:
-    if not isinstance(x, Seen):
-        return x
-    leading = x.vector.shape[:-1]
-    pixels = [image.reshape(*leading, -1) / 255.0 for image in x.images]
-    return jnp.concatenate([x.vector, *pixels], -1)

@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.bonus import RND
+from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.learning import (
     Critic,
     Replay,
@@ -86,15 +86,13 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
     space, features = space.embed(features_key, config)
-    return State(
-        key=key,
-        networks=Networks(
-            features=features,
-            q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
-            bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
-        ),
-        everyone=Replay.empty(config.capacity, space.transition()),
+    networks = Networks(
+        features=features,
+        q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
+        bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
     )
+    example = noted(space.transition(), config.bonus, networks.bonus)
+    return State(key=key, networks=networks, everyone=Replay.empty(config.capacity, example))
 
 
 def act(

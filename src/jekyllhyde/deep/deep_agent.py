@@ -21,6 +21,7 @@ from jekyllhyde.deep import (
     spaces,
 )
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
+from jekyllhyde.deep.episodes_of_lanes import for_lanes
 from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
@@ -52,7 +53,7 @@ class DeepAgent(StepwiseAgent):
         chosen |= {
             f.name: given[f.name] for f in fields(self.settings_type) if given[f.name] is not None
         }
-        self.settings = configure(self.name, config, **chosen)
+        self.settings = for_lanes(configure(self.name, config, **chosen), self.env)
         self._arrays: Arrays | None = None
         self.imported = 0  # transitions of others in the replay
         self._vector: VectorSteps | None = None
@@ -63,7 +64,7 @@ class DeepAgent(StepwiseAgent):
                 n_steps == 1 or lanes == 1,
                 f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
             )
-            self._start(spaces.space_of(self.env))
+            self._start(spaces.space_of(self.env, self.settings.one_hot))
 
     def _start(self, space: networks.Space) -> Self:
         compiler.keep_compiled()
@@ -174,7 +175,7 @@ class DeepAgent(StepwiseAgent):
             following,
             start,
             np.array((reward, not terminated), np.float32),
-            np.array((episode.next_action, ended, episode.hyde), np.int32),
+            np.array((episode.next_action, ended, episode.hyde, lane or 0), np.int32),
         )
         self._arrays, chosen = self._compiled.turn(
             self._arrays, self._config, self._step.pack_on_host(step)

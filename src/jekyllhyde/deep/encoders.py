@@ -32,6 +32,15 @@ class Seen(eqx.Module):
     digest: Any
 
 
+def flat(x: Any) -> Any:
+    """What networks are given as vectors [..., n], pixels included; indices as they are."""
+    if not isinstance(x, Seen):
+        return x
+    leading = x.vector.shape[:-1]
+    pixels = [image.reshape(*leading, -1) / 255.0 for image in x.images]
+    return jnp.concatenate([x.vector, *pixels], -1)
+
+
 class Normalizer(eqx.Module):
     """Mean and variance of the first numbers of the vectors that were seen; the rest are codes."""
 

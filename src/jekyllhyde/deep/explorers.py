@@ -85,7 +85,7 @@ class Hyde(Explorer):
         return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
 
     def observe(self, state: HydeState, config: Any, step: Samples, ended: Any) -> HydeState:
-        return replace(state, bonus=config.bonus.observe(state.bonus, step))
+        return replace(state, bonus=config.bonus.observe(state.bonus, step, ended))
 
     def goal(self, state: HydeState, config: Any, samples: Samples, bonus: Any) -> jax.Array:
         discount = config.gamma_hyde * (samples.discount if config.hyde_terminates else 1.0)
@@ -121,7 +121,7 @@ class Optimist(Explorer):
         value = jnp.clip(jnp.max(among(step.allowed, q), -1), 0.0, 1.0)
         return OptimistState(
             state.q,
-            config.bonus.observe(state.bonus, step),
+            config.bonus.observe(state.bonus, step, ended),
             start=blend(state.start, value, START_RATE * state.begins),
             begins=ended,
         )

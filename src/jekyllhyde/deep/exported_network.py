@@ -12,6 +12,11 @@ from jekyllhyde.deep.networks import Network, Space
 from jekyllhyde.policy_export import Exported
 
 MOST_LINES = 20  # of a description
+KINDS = {
+    "categories": "a code of ",
+    "cells": "one-hot codes of the cells of ",
+    "bits": "the bits of ",
+}
 
 
 def exported(space: Space, networks: Any) -> Exported:
@@ -81,7 +86,7 @@ def _observation(space: Space) -> str:
     lines, begin = [], 0
     vectors = [part for part in space.parts if part.kind != "image"]
     for part in sorted(vectors, key=lambda part: part.kind != "numbers"):  # codes come after them
-        code = {"categories": "a code of ", "bits": "the bits of "}.get(part.kind, "")
+        code = KINDS.get(part.kind, "")
         lines.append(f"entries {begin} to {begin + part.width - 1}: {code}`{part.name}`")
         begin += part.width
     for part in space.parts:

@@ -27,7 +27,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
-from jekyllhyde.deep.bonus import RND
+from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.counts import Counts
 from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
 from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
@@ -154,20 +154,22 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     )
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config)
-    example = space.transition()
+    explorer = config.explorer.init((keys[0], keys[1]), config, space)
+    example = noted(space.transition(), config.bonus, getattr(explorer, "bonus", None))
     return State(
         key=key,
         networks=Networks(
             features=features,
             actor=Learner.of(space.network(actor_key, config.hidden)),
             critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
-            explorer=config.explorer.init((keys[0], keys[1]), config, space),
+            explorer=explorer,
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
         priorities=None
         if config.fifo or not config.prioritized
         else Priorities.empty(config.capacity),
+        leader=config.leader.init(),
     )
 
 
@@ -198,6 +200,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     step = Samples.of(networks.features, transition, jnp.ones(()))
     seen = config.explorer.observe(networks.explorer, config, step, ended)
     networks = replace(networks, explorer=seen)
+    transition = noted(transition, config.bonus, getattr(seen, "bonus", None))
     # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9
@@ -218,6 +221,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         episodes=counted(state.episodes, ended),
         hyde_acts=state.hyde_acts,
         priorities=priorities,
+        leader=config.leader.observe(state, transition, ended),
     )
     return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
 

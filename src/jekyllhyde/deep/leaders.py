@@ -5,6 +5,7 @@ curious      Hyde with the square root of what he still expects at the start of 
 hyde_only    Hyde always; Jekyll learns from what he sees
 handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he explores from where
              Jekyll has gone
+bandit       whoever's episodes have brought more, by an upper confidence bound
 """
 
 from typing import Any
@@ -13,7 +14,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jekyllhyde.deep.episodes_of_lanes import OfLanes
 from jekyllhyde.deep.learning import State, decreasing
+from jekyllhyde.deep.networks import Transition, static
+from jekyllhyde.errors import check_count
 from jekyllhyde.registry import Choices
 
 LEADERS = Choices("leader")
@@ -21,8 +25,16 @@ LEADERS = Choices("leader")
 
 class Leader(eqx.Module):
     """Who leads. `epsilon` is the probability that Hyde leads the next episode, 1 by default;
-    `hyde_next` says whether he acts in the next step, given a `draw` from [0, 1).
+    `hyde_next` says whether he acts in the next step, given a `draw` from [0, 1). What it remembers
+    is the agent's `state.leader`, nothing by default: `init` has it before the first step, and
+    `observe` after one, which may have `ended` an episode.
     """
+
+    def init(self) -> Any:
+        return None
+
+    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Any:
+        return state.leader
 
     def epsilon(self, state: State, config: Any) -> Any:
         return jnp.ones(())
@@ -67,3 +79,62 @@ class HandingOver(Leader):
 
     def hyde_next(self, state: State, config: Any, draw: jax.Array, ended: jax.Array) -> jax.Array:
         return jnp.where(ended, False, state.hyde_acts) | (draw < self.chance)
+
+
+class BanditState(OfLanes):
+    """Of Jekyll and of Hyde, how many episodes [2] they have led, and the sum [2] of what these
+    have brought, older ones counting less; the lowest and the highest return so far; and what the
+    episodes under way have brought, per lane.
+    """
+
+    episodes: jax.Array
+    total: jax.Array
+    lowest: jax.Array
+    highest: jax.Array
+    running: jax.Array
+
+
+@LEADERS.register
+class Bandit(Leader):
+    """Whoever's episodes have brought more, or may yet; older episodes count less."""
+
+    memory: float = 0.98  # what an episode still counts for after one more
+    width: float = 1.0  # of the confidence bound; the larger, the more often the other one leads
+    lanes: int = static(1)  # environments that take turns; as many as there are
+
+    def __check_init__(self) -> None:
+        check_count(self.lanes, "lanes of bandit", 1)
+
+    def init(self) -> BanditState:
+        none, lanes = jnp.zeros(2), jnp.zeros(self.lanes)
+        extremes = jnp.float32(jnp.inf), jnp.float32(-jnp.inf)
+        return BanditState(jnp.zeros((), jnp.int32), none, none, *extremes, lanes)
+
+    def observe(self, state: State, transition: Transition, ended: jax.Array) -> BanditState:
+        known: BanditState = state.leader
+        brought = known.running[known.lane] + transition.reward
+        leader = jax.nn.one_hot(state.hyde_acts.astype(jnp.int32), 2)
+        return BanditState(
+            known.lane,
+            episodes=jnp.where(ended, self.memory * known.episodes + leader, known.episodes),
+            total=jnp.where(ended, self.memory * known.total + leader * brought, known.total),
+            lowest=jnp.where(ended, jnp.minimum(known.lowest, brought), known.lowest),
+            highest=jnp.where(ended, jnp.maximum(known.highest, brought), known.highest),
+            running=known.running.at[known.lane].set(jnp.where(ended, 0.0, brought)),
+        )
+
+    def epsilon(self, state: State, config: Any) -> Any:
+        jekyll, hyde = self.bounds(state.leader)
+        return jnp.where(jekyll == hyde, 0.5, (hyde > jekyll).astype(jnp.float32))
+
+    def bounds(self, known: BanditState) -> jax.Array:
+        """What Jekyll's and Hyde's next episodes may bring [2], from 0 to 1 and their doubt;
+        infinite for one who has led none.
+        """
+        n = jnp.maximum(known.episodes, 1e-6)
+        # returns that differ by rounding alone are equal
+        least = 1e-4 * jnp.maximum(jnp.abs(known.lowest), jnp.abs(known.highest)) + 1e-8
+        span = jnp.maximum(known.highest - known.lowest, least)
+        doubt = self.width * jnp.sqrt(jnp.log1p(jnp.sum(n)) / n)
+        bound = (known.total / n - known.lowest) / span + doubt
+        return jnp.where(known.episodes > 0, bound, jnp.inf)

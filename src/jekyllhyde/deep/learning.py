@@ -14,7 +14,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.bonus import RND, Bonus
+from jekyllhyde.deep.bonus import RND, Bonus, noted
 from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.frames import Frames, without_images
 from jekyllhyde.deep.multistep import look_ahead
@@ -48,7 +48,7 @@ class Settings(eqx.Module):
     adam_eps: float = 1e-4  # Adam's epsilon
     bonus: Bonus = RND()  # what counts as new: rnd, or "file.py:Mine"
     trained_embedding: bool = static(False)  # each network embeds states itself
-    # states by index are one-hot vectors, not a random table's rows
+    # states by index are one-hot vectors, not a random table's rows; MiniGrid's cells are, too
     one_hot: bool = static(False)
     # numbers in observations are scaled by their running mean and variance
     normalize_observations: bool = static(True)
@@ -162,6 +162,7 @@ class State(eqx.Module):
     episodes: jax.Array = eqx.field(default_factory=_zero)
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
     priorities: Any = None  # of all transitions, where there are
+    leader: Any = None  # what who leads depends on, where that is remembered
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None
@@ -193,14 +194,14 @@ def update_from_replay(
 ) -> State:
     """Store a transition, and learn from a batch of all, once the agent `is_ready`."""
     state = state.observed(transition)
-    key, batch_key = jax.random.split(state.key)
-    everyone = state.everyone.add(transition)
-    draws = jax.random.uniform(batch_key, (config.batch,))
-    batch = everyone.sample(draws, getattr(config, "n_steps", 1), config.gamma)
     networks = state.networks
     if networks.bonus is not None:
         step = Samples.of(networks.features, transition, jnp.ones(()))
-        networks = replace(networks, bonus=config.bonus.observe(networks.bonus, step))
+        networks = replace(networks, bonus=config.bonus.observe(networks.bonus, step, ended))
+    key, batch_key = jax.random.split(state.key)
+    everyone = state.everyone.add(noted(transition, config.bonus, networks.bonus))
+    draws = jax.random.uniform(batch_key, (config.batch,))
+    batch = everyone.sample(draws, getattr(config, "n_steps", 1), config.gamma)
     learned = learn(networks, config, Samples.of(networks.features, *batch))
     after = replace(
         state,

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 
 from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width
-from jekyllhyde.envs.space_parts import Part
+from jekyllhyde.envs.space_parts import Part, is_binary
 
 EMBEDDING = 20
 FORBIDDEN = -1e9
@@ -144,7 +144,7 @@ class Space(eqx.Module):
     def example(self) -> Any:  # an observation of zeros
         if self.n_states is not None:
             return jnp.zeros((), jnp.int32)
-        vector = jnp.zeros(math.prod(self.shape))
+        vector = jnp.zeros(math.prod(self.shape), bool if is_binary(self.parts) else jnp.float32)
         images = tuple(jnp.zeros(image, jnp.uint8) for image in self.images)
         return Seen(vector, images, jnp.zeros(2, jnp.int32)) if images else vector
 
@@ -204,7 +204,7 @@ class Transition(eqx.Module):
     terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
     apart in one place, where the transition is made. `allowed` and `allowed_next` [A] are the
     actions that may be taken in s and in s'; None where all may. `ahead` is there where an agent
-    learns from n steps.
+    learns from n steps, and `novelty` where a bonus is stored with a step.
     """
 
     observation: Any
@@ -215,6 +215,7 @@ class Transition(eqx.Module):
     allowed: Any = eqx.field(default=None, kw_only=True)
     allowed_next: Any = eqx.field(default=None, kw_only=True)
     ahead: Any = eqx.field(default=None, kw_only=True)
+    novelty: Any = eqx.field(default=None, kw_only=True)
 
 
 class Samples(Transition):

@@ -24,6 +24,7 @@ from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.learning import Replay, State
 from jekyllhyde.deep.minari_files import read_minari, write_minari
 from jekyllhyde.deep.networks import Space, Transition
+from jekyllhyde.envs.space_parts import is_binary
 from jekyllhyde.errors import InputError, require
 from jekyllhyde.files import write_parquet
 
@@ -54,6 +55,8 @@ def import_replay(agent: Any, source: str | Path) -> int:
         rows = {"all": check_batch(agent.space, read_minari(agent.space, name))}
     else:
         rows = _read_parquet(agent.space, Path(source))
+    if agent.state.everyone.data.novelty is not None:  # in the episodes of others nothing is new
+        rows = {name: replace(batch, novelty=0.0 * batch.reward) for name, batch in rows.items()}
     state = _added(agent.state, rows["all"]) if "all" in rows else agent.state
     if state.hyde is not None and "hyde" in rows:
         state = replace(state, hyde=_added_to(state.hyde, rows["hyde"]))
@@ -161,8 +164,8 @@ def _transitions(space: Space, table: Any) -> Transition:
     def seen(side: str, prefix: str) -> Any:
         if space.n_states is not None:
             return numbers(side, np.int32)
-        width = int(np.prod(space.shape))
-        vector = numbers(side, np.float32, width) if width else np.zeros((n, 0), np.float32)
+        width, kind = int(np.prod(space.shape)), bool if is_binary(space.parts) else np.float32
+        vector = numbers(side, kind, width) if width else np.zeros((n, 0), np.float32)
         images = [
             np.array([np.frombuffer(data, np.uint8) for data in table[f"{prefix}_{i}"].to_pylist()])
             for i in range(len(space.images))

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.bonus import RND
+from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.learning import (
     ActorCritic,
     Critic,
@@ -77,6 +77,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
     key, features_key, actor_key, rnd_key, bonus_key, *critic_keys = jax.random.split(key, 7)
     space, features = space.embed(features_key, config)
+    bonus = config.bonus.init(rnd_key, space) if config.with_bonus else None
     return State(
         key=key,
         networks=Networks(
@@ -84,12 +85,12 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             actor=Learner.of(space.network(actor_key, config.hidden)),
             critics=tuple(Critic.of(space.network(k, config.hidden)) for k in critic_keys),
             log_alpha=Learner.of(jnp.zeros(())),
-            bonus=config.bonus.init(rnd_key, space) if config.with_bonus else None,
+            bonus=bonus,
             bonus_critic=(
                 Learner.of(space.network(bonus_key, config.hidden)) if config.with_bonus else None
             ),
         ),
-        everyone=Replay.empty(config.capacity, space.transition()),
+        everyone=Replay.empty(config.capacity, noted(space.transition(), config.bonus, bonus)),
     )
 
 

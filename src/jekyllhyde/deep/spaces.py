@@ -15,6 +15,7 @@ import numpy as np
 
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.networks import Space, Transition
+from jekyllhyde.envs.minigrid_cells import kinds_of
 from jekyllhyde.envs.space_parts import Array, Part, factors_of, parts_of, take_apart
 from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, require
@@ -23,15 +24,15 @@ from jekyllhyde.errors import InputError, require
 Env = gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | Callable[..., Any]
 
 
-def space_of(env: Any) -> Space:
+def space_of(env: Any, one_hot: bool = False) -> Space:
     """What the agent will meet in `env`, or a sentence on why it cannot. The environment is reset
     once, to see whether it says which actions are allowed. A vector environment has those of its
-    lanes.
+    lanes. With `one_hot`, cells of MiniGrid are categories.
     """
     is_vector = isinstance(env, gym.vector.VectorEnv)
     observations: Any = env.single_observation_space if is_vector else env.observation_space
     actions = env.single_action_space if is_vector else env.action_space
-    factors, parts = factors_of(actions), parts_of(observations)
+    factors, parts = factors_of(actions), parts_of(observations, kinds_of(env) if one_hot else ())
     for part in parts:
         if part.kind == "text":
             warnings.warn(f"the {part.name} is text, which is left out", stacklevel=4)
@@ -174,8 +175,8 @@ def example(space: Space) -> View:
 
 class Step(NamedTuple):
     """A step as it is given to a compiled call: what was seen before, after, and where the next one
-    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, and
-    whether Hyde leads.
+    starts; `numbers` are reward and discount, `counts` action, whether the episode ended, whether
+    Hyde leads, and the lane.
     """
 
     before: View
@@ -188,7 +189,7 @@ class Step(NamedTuple):
 def example_step(space: Space) -> Step:
     """A step of zeros."""
     view = example(space)
-    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(3, np.int32))
+    return Step(view, view, view, np.zeros(2, np.float32), np.zeros(4, np.int32))
 
 
 def transition_of(step: Step) -> Transition:

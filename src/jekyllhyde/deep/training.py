@@ -38,7 +38,8 @@ class TrainResult(Case):
     episode [E]; score [seeds, E] mean of ten sampled greedy episodes; exact_score [seeds, E]
     expected score of the greedy policy; optimum the best score; step [seeds, E] environment steps;
     pi, q [seeds, E, S, A] Jekyll's policy and critic; arrivals [seeds, E, 2, S] entries into each
-    state by Jekyll and by Hyde; networks: the final ones, first axis seeds.
+    state by Jekyll and by Hyde; taken [seeds, E, S, A] how often each action was taken in each
+    state; networks: the final ones, first axis seeds.
 
     diverged [seeds]: which runs met a number that is not finite; their scores count like any other.
     solved(within) [seeds, E]: where the exact score is within `within` of the optimum.
@@ -52,6 +53,7 @@ class TrainResult(Case):
     pi: NDArray[np.float32]
     q: NDArray[np.float32]
     arrivals: NDArray[np.int32]
+    taken: NDArray[np.int32]
     networks: Any
     agent: str
     device: str
@@ -254,6 +256,7 @@ class Batch:
                 pi=records.pi,
                 q=records.q,
                 arrivals=records.arrivals,
+                taken=records.taken,
                 networks=final,
                 agent=self.agent,
                 device=self.device.platform,

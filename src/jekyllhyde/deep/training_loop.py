@@ -39,13 +39,14 @@ class Records(NamedTuple):
     """What a run writes down at its evaluations.
 
     pi, q [E, S, A]; step [E] environment steps so far; arrivals [E, 2, S] how often each
-    personality has entered each state.
+    personality has entered each state; taken [E, S, A] how often each action was taken there.
     """
 
     pi: jax.Array
     q: jax.Array
     step: jax.Array
     arrivals: jax.Array
+    taken: jax.Array
 
 
 class Carry(NamedTuple):
@@ -57,6 +58,7 @@ class Carry(NamedTuple):
     env: EnvState
     key: jax.Array
     arrivals: jax.Array
+    taken: jax.Array
     records: Records
     final: Any
 
@@ -139,10 +141,12 @@ def _start(models: Model, keys: jax.Array, configs: Any, agent: str, n_evaluatio
                 q=jnp.zeros((n_evaluations, S, A)),
                 step=jnp.zeros(n_evaluations, jnp.int32),
                 arrivals=jnp.zeros((n_evaluations, 2, S), jnp.int32),
+                taken=jnp.zeros((n_evaluations, S, A), jnp.int32),
             ),
             env=reset(model, reset_key),
             key=key,
             arrivals=jnp.zeros((2, S), jnp.int32),
+            taken=jnp.zeros((S, A), jnp.int32),
             final=state.networks,
         )
 
@@ -182,6 +186,7 @@ def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carr
     discount = 1.0 - terminated.astype(jnp.float32)
     return carry._replace(
         arrivals=carry.arrivals.at[carry.agent.hyde_acts.astype(jnp.int32), after.s].add(1),
+        taken=carry.taken.at[carry.env.s, action].add(1),
         env=jax.tree.map(partial(jnp.where, ended), reset(model, reset_key), after),
         agent=algorithm.update(
             replace(carry.agent, key=agent_key),
@@ -202,7 +207,7 @@ def _record(carry: Carry, index: jax.Array, records: Records, final: Any) -> tup
     return jax.tree.map(
         lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
         records,
-        Records(pi, q, carry.agent.t, carry.arrivals),
+        Records(pi, q, carry.agent.t, carry.arrivals, carry.taken),
     ), jax.tree.map(
         lambda new, old: jnp.where(is_last.reshape(-1, *[1] * (new.ndim - 1)), new, old),
         latest,

@@ -2,25 +2,55 @@
 
 `tabular` has Gymnasium environments; `functional` the same dynamics as pure JAX functions, for a
 training loop that is compiled whole. Both have the model at hand, so whatever is learned in them
-can be scored exactly.
+can be scored exactly. `pixel_sea` shows one of them as an image; `swing_up` is a yardstick without
+a model, bsuite's cart-pole.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from jekyllhyde.mdp.domains import DOMAINS
+from jekyllhyde.mdp.domains import DOMAINS, NAMESPACE
 
 if TYPE_CHECKING:
     from jekyllhyde.envs.environment_check import EnvironmentCheck, check_env
+    from jekyllhyde.envs.pixel_sea import PixelDeepSea
+    from jekyllhyde.envs.swing_up import CartPoleSwingUp
     from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 
-__all__ = ["EnvironmentCheck", "FourRooms", "TabularEnv", "check_env", "register"]
+# environments that are no domains, by their ids
+ENVIRONMENTS = {
+    f"{NAMESPACE}CartPoleSwingUp-v0": "jekyllhyde.envs.swing_up:CartPoleSwingUp",
+    f"{NAMESPACE}PixelDeepSea-v0": "jekyllhyde.envs.pixel_sea:PixelDeepSea",
+}
+_HOME = {
+    "CartPoleSwingUp": "swing_up",
+    "EnvironmentCheck": "environment_check",
+    "FourRooms": "tabular",
+    "PixelDeepSea": "pixel_sea",
+    "TabularEnv": "tabular",
+    "check_env": "environment_check",
+}
+
+__all__ = [
+    "CartPoleSwingUp",
+    "EnvironmentCheck",
+    "FourRooms",
+    "PixelDeepSea",
+    "TabularEnv",
+    "check_env",
+    "register",
+]
 
 
 def register() -> None:
-    """Make the domains' ids known to `gymnasium.make`; calling it again changes nothing."""
+    """Make the ids of domains and environments known to `gymnasium.make`; calling it again changes
+    nothing.
+    """
     import gymnasium
 
+    for name, home in ENVIRONMENTS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(id=name, entry_point=home)
     for domain in DOMAINS.values():
         if domain.id not in gymnasium.registry:
             gymnasium.register(
@@ -32,10 +62,9 @@ def register() -> None:
 
 def __getattr__(name: str) -> Any:
     # the rest needs Gymnasium, which a machine that only computes may lack
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module 'jekyllhyde.envs' has no attribute {name!r}")
-    module = "tabular" if name in ("FourRooms", "TabularEnv") else "environment_check"
-    return getattr(importlib.import_module(f"jekyllhyde.envs.{module}"), name)
+    return getattr(importlib.import_module(f"jekyllhyde.envs.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

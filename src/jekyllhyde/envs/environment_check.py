@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from jekyllhyde.envs.minigrid_cells import kinds_of
 from jekyllhyde.envs.space_parts import Part, factors_of, parts_of, take_apart
 from jekyllhyde.errors import InputError, check_count, require
 from jekyllhyde.mdp.gym_import import make_environment
@@ -73,7 +74,7 @@ def check_env(
     uses, play = [], _Play()
     parts: tuple[Part, ...] = ()
     try:
-        parts = parts_of(made.observation_space)
+        parts = parts_of(made.observation_space, kinds_of(made))
         uses += _about_observations(made.observation_space, parts)
         uses += _about_actions(made.action_space)
     except InputError as error:
@@ -97,6 +98,7 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
         "numbers": "numbers ({width}), scaled by their running mean and variance",
         "image": "an image {image}, seen by convolutions; 1000 transitions take {size:.0f} MB",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
+        "cells": "cells of categories, each a one-hot code ({width}); numbers with one_hot=False",
         "bits": "bits ({width})",
         "text": "text, which is left out",
     }

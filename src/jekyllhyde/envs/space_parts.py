@@ -7,6 +7,9 @@
     Dict, Tuple      their parts, one after the other
     Text             nothing: it is left out
 
+Where the environment says that a Box is a grid of categories (`minigrid_cells`), each cell is a
+one-hot code.
+
 An observation becomes a vector, numbers first and codes after them, and images apart from it, each
 [height, width, channels] in 8 bits. An action is an index: of a Discrete space, or of the product
 of a MultiDiscrete or MultiBinary one.
@@ -27,15 +30,16 @@ SIDE = 16  # of the smallest image
 MOST_BITS = 512  # of a one-hot code
 CODE = 20  # numbers that stand for one of many categories
 MOST_ACTIONS = 10_000
+CODED = ("categories", "cells")
 Array = NDArray[Any]
 
 
 class Part(NamedTuple):
     """A part of an observation.
 
-    path : keys and indices that lead to it.  kind : numbers, image, categories, bits or text.
-    shape : of the array that is found there.  options : of an image its bounds, of categories the
-    number of each and the first of each, in turns.
+    path : keys and indices that lead to it.  kind : numbers, image, categories, cells, bits or
+    text.  shape : of the array that is found there.  options : of an image its bounds, of
+    categories and cells the number of each and the first of each, in turns.
     """
 
     path: tuple[str | int, ...]
@@ -51,7 +55,7 @@ class Part(NamedTuple):
     @property
     def width(self) -> int:
         """How many numbers of the vector it becomes."""
-        if self.kind == "categories":
+        if self.kind in CODED:
             return sum(n if n <= MOST_BITS else CODE for n, _ in self.categories)
         return math.prod(self.shape) if self.kind in ("numbers", "bits") else 0
 
@@ -72,16 +76,21 @@ class Part(NamedTuple):
         return (b, c, a) if a < c else (a, b, c)
 
 
-def parts_of(space: Any) -> tuple[Part, ...]:
-    """The parts of an observation space; one that cannot be taken is refused."""
-    return tuple(_parts(space, ()))
+def parts_of(space: Any, kinds: tuple[int, ...] = ()) -> tuple[Part, ...]:
+    """The parts of an observation space; one that cannot be taken is refused. `kinds` are how many
+    there are in each channel of grids of categories, where the environment has such.
+    """
+    return tuple(_parts(space, (), kinds))
 
 
-def _parts(space: Any, path: tuple[str | int, ...]) -> Iterator[Part]:
+def _parts(space: Any, path: tuple[str | int, ...], kinds: tuple[int, ...]) -> Iterator[Part]:
     if isinstance(space, (spaces.Dict, spaces.Tuple)):
         inner: Any = space.spaces  # by name, or in order
         for step in inner if isinstance(space, spaces.Dict) else range(len(inner)):
-            yield from _parts(inner[step], (*path, step))
+            yield from _parts(inner[step], (*path, step), kinds)
+    elif isinstance(space, spaces.Box) and kinds and _is_grid(space, len(kinds)):
+        of_a_cell = [number for n in kinds for number in (n, 0)]
+        yield Part(path, "cells", space.shape, (*of_a_cell,) * math.prod(space.shape[:2]))
     elif isinstance(space, spaces.Box) and is_picture(space):
         yield Part(path, "image", space.shape, (float(space.low.min()), float(space.high.max())))
     elif isinstance(space, spaces.Box):
@@ -110,6 +119,28 @@ def is_picture(space: spaces.Box) -> bool:
         and sorted(space.shape)[-2] >= SIDE
         and bool(np.isfinite(space.low).all() and np.isfinite(space.high).all())
         and bool((space.low == space.low.min()).all() and (space.high == space.high.max()).all())
+    )
+
+
+def _is_grid(space: spaces.Box, channels: int) -> bool:
+    # as it is before wrappers make a picture of it, or other numbers
+    return (
+        space.dtype == np.uint8
+        and len(space.shape) == 3
+        and space.shape[2] == channels
+        and not is_picture(space)
+        and bool((space.low == 0).all() and (space.high == 255).all())
+    )
+
+
+def is_binary(parts: tuple[Part, ...]) -> bool:
+    """Whether the vector of an observation is ones and zeros alone, and long: then it is kept as
+    such.
+    """
+    return any(part.kind == "cells" for part in parts) and all(
+        part.kind in ("bits", "image", "text")
+        or (part.kind in CODED and max(n for n, _ in part.categories) <= MOST_BITS)
+        for part in parts
     )
 
 
@@ -148,7 +179,7 @@ def take_apart(parts: tuple[Part, ...], observation: Any) -> tuple[Array, tuple[
         array = _array(part, observation)
         if part.kind == "image":
             images.append(_pixels(part, array))
-        elif part.kind == "categories":
+        elif part.kind in CODED:
             codes.append(_codes(part, array))
         else:
             leading = array.shape[: array.ndim - len(part.shape)]
@@ -157,7 +188,8 @@ def take_apart(parts: tuple[Part, ...], observation: Any) -> tuple[Array, tuple[
     if not vectors and not codes:
         leading = images[0].shape[:-3] if images else ()
         return np.zeros((*leading, 0), np.float32), tuple(images)
-    return np.concatenate([*vectors, *codes], -1), tuple(images)
+    vector = np.concatenate([*vectors, *codes], -1)
+    return vector.astype(bool) if is_binary(parts) else vector, tuple(images)
 
 
 def finite(array: Array, name: str) -> NDArray[np.float32]:
@@ -202,20 +234,37 @@ def _pixels(part: Part, array: Array) -> NDArray[np.uint8]:
     return np.array(array, order="C")
 
 
+class _Layout(NamedTuple):
+    # Of codes that lie one after another: how many categories each has, its first, where it begins.
+    counts: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+    begins: NDArray[np.int64]
+
+
+@lru_cache(maxsize=256)
+def _layout(part: Part) -> _Layout:
+    counts, firsts = np.array(part.categories, np.int64).reshape(-1, 2).T
+    widths = np.where(counts <= MOST_BITS, counts, CODE)
+    return _Layout(counts, firsts, np.cumsum(widths) - widths)
+
+
 def _codes(part: Part, array: Array) -> NDArray[np.float32]:
     leading = array.shape[: array.ndim - len(part.shape)]
-    columns = array.reshape(-1, len(part.categories)).astype(np.int64)
-    pieces = []
-    for column, (n, first) in zip(columns.T, part.categories, strict=True):
-        index = column - first
-        if ((index < 0) | (index >= n)).any():
-            wrong = column[(index < 0) | (index >= n)][0]
-            raise InputError(
-                f"the {part.name} is {wrong}; it must be an integer from {first} to {first + n - 1}"
-            )
-        is_short = n <= MOST_BITS
-        pieces.append(np.eye(n, dtype=np.float32)[index] if is_short else _random_codes(index))
-    return np.concatenate(pieces, -1).reshape(*leading, part.width)
+    counts, firsts, begins = _layout(part)
+    index = array.reshape(-1, len(counts)).astype(np.int64) - firsts
+    wrong = np.argwhere((index < 0) | (index >= counts))
+    if len(wrong):
+        row, i = wrong[0]
+        raise InputError(
+            f"the {part.name} is {index[row, i] + firsts[i]}; it must be an integer from "
+            f"{firsts[i]} to {firsts[i] + counts[i] - 1}"
+        )
+    codes = np.zeros((len(index), part.width), np.float32)
+    is_short = counts <= MOST_BITS
+    np.put_along_axis(codes, (begins + index)[:, is_short], 1.0, axis=-1)
+    for i in np.flatnonzero(~is_short):
+        codes[:, begins[i] : begins[i] + CODE] = _random_codes(index[:, i])
+    return codes.reshape(*leading, part.width)
 
 
 def _random_codes(index: NDArray[np.int64]) -> NDArray[np.float32]:
