@@ -96,6 +96,19 @@ def test_vectors_are_counted_by_cells() -> None:
     assert 0.0 < between < 8.0  # neighbours share a part
 
 
+def test_projections_vary_by_as_much_as_a_number_however_many_there_are() -> None:
+    counts = Counts(tables=400)
+    for numbers in (2, 6, 50):
+        state = counts.init(jax.random.key(0), Space(None, (numbers,), 2))
+        x = jax.random.normal(jax.random.key(1), (500, numbers))
+        projected = jnp.einsum("ni,tip->ntp", x, state.projections)
+        assert float(projected.std()) == pytest.approx(1.0, abs=0.1)
+    parts = (Part(("n",), "numbers", (4,)), Part(("b",), "bits", (9,)))
+    state = counts.init(jax.random.key(0), Space(None, (13,), 2, parts=parts))
+    spread = state.projections.std((0, 2))
+    assert np.asarray(spread) == pytest.approx([0.5] * 4 + [1.0] * 9, rel=0.1)
+
+
 def test_images_are_counted_too() -> None:
     parts = (Part(("n",), "numbers", (2,)), Part(("i",), "image", (20, 20, 1), (0.0, 255.0)))
     counts = Counts()

@@ -7,6 +7,10 @@ States that are known by an index have a table. Vectors are counted by cells: a 
 random projections of the normalized vector fall on grids of a `width`, and finds its place in a
 table by a hash. There are several such tables, each with its own projections and grids, and n is
 the mean over them, so that neighbours share a part of their counts.
+
+A projection of n numbers varies by about as much as one of them, for its weights are divided by the
+root of n. Without that the cells of long vectors are so many that nothing ever becomes known, and
+who explores goes on for ever.
 """
 
 from typing import Any
@@ -40,7 +44,7 @@ class Counts(Bonus):
 
     power: float = 0.5  # how fast the bonus falls
     decay: float = 2.0  # how fast what is unknown becomes known
-    width: float = 0.5  # of a cell, in standard deviations of the observations
+    width: float = 0.5  # of a cell, in standard deviations of a projection
     tables: int = static(4)  # of cells
     places: int = static(8192)  # in a table of cells
 
@@ -54,9 +58,11 @@ class Counts(Bonus):
         length = space.n_features
         shape = (self.tables, length, min(length, MOST_PROJECTIONS))
         projection_key, shift_key = jax.random.split(key)
+        is_number = jnp.arange(length) < space.n_numbers  # codes and pixels come after them
+        scale = jnp.where(is_number, max(space.n_numbers, 1) ** -0.5, 1.0)
         return CountsState(
             jnp.zeros((self.tables, self.places, space.n_actions)),
-            jax.random.normal(projection_key, shape),
+            scale[:, None] * jax.random.normal(projection_key, shape),
             jax.random.uniform(shift_key, (self.tables, shape[-1])),
         )
 
