@@ -122,6 +122,13 @@ def content(path: Path) -> Any:
     return json.loads(path.read_text()) if path.suffix == ".json" else path.read_text()
 
 
+def changed_verdicts(old: Path, new: Path) -> list[str]:
+    """The claims of a panel that are judged otherwise, or are not in both trees."""
+    before, after = ({claim["id"]: claim["verdict"] for claim in content(p)} for p in (old, new))
+    names = [name for name in before | after if before.get(name) != after.get(name)]
+    return [f"{name}: {before.get(name, 'none')}, now {after.get(name, 'none')}" for name in names]
+
+
 def compare_numbers(old: Path, new: Path) -> int:
     """How many files differ."""
     files = [path for ending in ("csv", "json", "parquet") for path in old.rglob(f"*.{ending}")]
@@ -131,7 +138,9 @@ def compare_numbers(old: Path, new: Path) -> int:
     ]
     print(f"{len(files)} files compared, {len(different)} differ")
     for path in different:
-        print(f"  {path.relative_to(old)}")
+        name = path.relative_to(old)
+        is_claims = path.name.endswith(".claims.json")
+        print(f"  {name}", *(changed_verdicts(path, new / name) if is_claims else ()), sep="\n    ")
     return len(different)
 
 

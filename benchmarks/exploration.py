@@ -93,7 +93,7 @@ def ablation_table(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def growth_lines(all_times: list[Times]) -> list[str]:
+def growth_lines(all_times: list[Times], runs: int) -> list[str]:
     lines = []
     for series in AGENTS:
         of_size = {
@@ -101,6 +101,7 @@ def growth_lines(all_times: list[Times]) -> list[str]:
             for n in SEAS
             for seen in all_times
             if (seen.task, seen.agent) == (f"deep_sea_{n}", series["label"])
+            and len(seen.time_99) == runs  # not one that is under way
             and np.isfinite(np.median(seen.time_99))
         }
         if len(of_size) > 2:
@@ -121,7 +122,7 @@ def report(store: Store, runs: int) -> None:
             ablations += times(experiment(task, ABLATIONS, runs), store)
     rows = [[row_of(seen) for seen in part] for part in (main, ablations)]
     (RESULTS / "exploration.json").write_text(json.dumps(rows[0] + rows[1], indent=1) + "\n")
-    parts = ["\n".join(table(rows[0])), *growth_lines(main)]
+    parts = ["\n".join(table(rows[0])), *growth_lines(main, runs)]
     if ablations:
         parts.append("\n".join(ablation_table(rows[0] + rows[1])))
     (RESULTS / "exploration.md").write_text("\n\n".join(part.strip() for part in parts) + "\n")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import tarfile
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,8 +35,8 @@ def test_what_is_extracted_draws_the_panel_without_computing(
     store, panel = filled
     path = tmp_path / "figures.tar"
     assert write_archive(store, PANELS.values(), path) == ["5a"]
-    with tarfile.open(path) as archive:
-        archive.extractall(tmp_path / "kept", filter="data")
+    (tmp_path / "kept").mkdir()
+    subprocess.run(["tar", "xf", str(path), "-C", str(tmp_path / "kept")], check=True)
     sums = (tmp_path / "kept" / "SHA256SUMS").read_text().splitlines()
     for line in sums:
         digest, name = line.split("  ")
