@@ -168,3 +168,4 @@ def test_a_few_points_are_no_match() -> None:
     few, more = (Agreement(n, 1.0, 0.0, relative=False, series={}) for n in (9, 10))
     assert (few.verdict, more.verdict) == (TOO_FEW, MATCHES)
     assert Agreement(9, 0.5, 0.0, relative=False, series={}).verdict == DIFFERS
+    assert list(worst_first({"more": more, "few": few})) == ["few", "more"]

@@ -163,7 +163,7 @@ def worst_first(agreements: Mapping[str, Agreement]) -> dict[str, Agreement]:
     """Panels that differ before those that match, the fewer points inside the earlier; last those
     without published curves.
     """
-    order = (DIFFERS, MATCHES, NOT_PUBLISHED)
+    order = (DIFFERS, TOO_FEW, MATCHES, NOT_PUBLISHED)
     return dict(
         sorted(
             agreements.items(),
