@@ -26,8 +26,7 @@ COMMANDS = {
     " --convention published --trajectories 20000 --runs 20 --target 0.5 --out OUT",
     "rooms": "train four_rooms --agent tabular-jekyll-hyde --trajectories 2000 --runs 4"
     " --convention published --out OUT",
-    "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT"
-    " --config recommended_0_3",
+    "networks": "train FourRooms-v0 --agent jekyll-hyde --runs 2 --episodes 60 --out OUT CONFIG",
 }
 OLD_NAMES = {"tabular-jekyll-hyde": "jekyll-hyde", "tabular-on-policy": "on-policy"}  # in 0.1
 
@@ -103,10 +102,10 @@ def is_first_version(tree: Path) -> bool:
 def outputs(tree: Path, folder: Path) -> Path:
     """The folder with everything that the commands above write."""
     for name, command in COMMANDS.items():
+        config = "" if is_first_version(tree) else "--config recommended_0_3"
         words = command.replace("OUT", str(folder / name)).replace("STORE", str(folder / "store"))
-        arguments = words.split()
+        arguments = words.replace("CONFIG", config).split()
         if is_first_version(tree):
-            arguments = " ".join(arguments).removesuffix(" --config recommended_0_3").split()
             old = OLD_NAMES | ({"--runs": "--seeds"} if name == "networks" else {})
             arguments = [old.get(word, word) for word in arguments]
         run(tree, ["-m", "jekyllhyde", *arguments])

@@ -58,7 +58,6 @@ SCORES = {**CONTROL, SWING: bsuite_score.GOOD}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
 BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
-FEW = 0.9  # bsuite: solved where the share of bad episodes is below it
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
 ABLATION: dict[str, dict[str, Any]] = {
@@ -187,6 +186,11 @@ def _solved(solved: Any, at: Any) -> dict[str, Any]:
     }
 
 
+def _scored(bad: Any, episode: Any, rule: str) -> list[int]:
+    solved = bsuite_score.first_below(bad, episode, bsuite_score.RULES[rule])
+    return sorted(np.where(np.isfinite(solved), solved, -1).astype(int).tolist())
+
+
 def _record_of(result: Any, kind: str) -> dict[str, Any]:
     arrivals, episode = result.arrivals, result.episode
     record = _solved(result.solved(NEAR[kind]), episode) | {
@@ -196,15 +200,14 @@ def _record_of(result: Any, kind: str) -> dict[str, Any]:
     }
     if kind == "windy":
         bad = bsuite_score.bad_dives(result.taken, action_mapping(int(result.horizon), 0))
-        solved = bsuite_score.first_below(bad, episode, bsuite_score.RULES["stochastic"])
-        record["bsuite"] = sorted(np.where(np.isfinite(solved), solved, -1).astype(int).tolist())
+        record["bsuite"] = _scored(bad, episode, "stochastic")
     if kind == "sea":
         good = arrivals[..., -1].sum(2)
         seen = (arrivals.sum(2)[..., :-2] > 0).sum(2).mean(0)
         reachable = (int(result.horizon) * (int(result.horizon) + 1)) // 2
         record |= {
             "found": _solved(good > 0, episode)["first"],
-            "bsuite": _solved(1.0 - good / episode < FEW, episode)["first"],
+            "bsuite": _scored(episode - good, episode, "deterministic"),
             "coverage": np.round(seen[:: max(1, len(seen) // 8)] / reachable, 2).tolist(),
         }
     return record

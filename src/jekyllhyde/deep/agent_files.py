@@ -130,7 +130,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         agent.env = make_environment(env)
         check_lanes(agent.settings, agent.env)
         require(
-            any(spaces.space_of(agent.env, codes) == agent.space for codes in (False, True)),
+            spaces.space_of(agent.env, agent.settings.one_hot) == agent.space,
             "env has other observations or actions than the saved agent",
         )
     return agent

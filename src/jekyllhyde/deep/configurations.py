@@ -172,9 +172,9 @@ def _read(name: str, value: Any, current: Any) -> Any:
     if isinstance(current, bool):
         require(isinstance(value, bool), f"{name} is {value!r}; it must be True or False")
     elif isinstance(current, (int, tuple)):
-        if isinstance(current, tuple):
-            require(isinstance(value, (list, tuple)), f"{name} is {value!r}; it must be a list")
-        for count in value if isinstance(current, tuple) else [value]:
+        several, is_list = isinstance(current, tuple), isinstance(value, (list, tuple))
+        require(is_list or not several, f"{name} is {value!r}; it must be a list")
+        for count in value if several else [value]:
             check_count(count, name, 0 if name == "warmup" else 1)
     elif isinstance(value, (int, float)):
         require(value >= 0, f"{name} is {value}; it must be a number of at least 0")

@@ -15,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import Transition
+from jekyllhyde.deep.networks import Transition, where_rows
 
 
 class Ahead(eqx.Module):
@@ -46,12 +46,8 @@ def look_ahead(
         goes_on &= (k <= newer) & (discount > 0) & _are_same(last.following, step.observation)
         reward += jnp.where(goes_on, gamma**k * step.reward, 0.0)
         discount = jnp.where(goes_on, discount * gamma * step.discount, discount)
-        last = jax.tree.map(partial(_choose, goes_on), step, last)
+        last = jax.tree.map(partial(where_rows, goes_on), step, last)
     return Ahead(reward, last.following, discount, last.allowed_next)
-
-
-def _choose(goes_on: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:
-    return jnp.where(goes_on.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 def _are_same(one: Any, other: Any) -> jax.Array:

@@ -1,14 +1,11 @@
-"""Multilayer perceptrons, the Adam step that trains them with a rate that may be traced, and the
-transitions that they are given.
+"""Multilayer perceptrons, the Adam step that trains them, and the transitions they are given.
 
 Observations are vectors, vectors with images (`encoders.Seen`), or state indices. An index becomes
-a vector in one of three ways: through one random table, fixed and the same for all networks (the
-paper: "a random 20-dimensional embedding for each distinct position"), through a table that belongs
-to a network and is trained with it (`published`), or as a one-hot vector (`recommended`), whose
-product with the first weights is a row of them.
+a vector through one random table, fixed and the same for all networks (the paper's "random
+20-dimensional embedding"), through a trained table of each network (`published`), or as a one-hot
+vector (`recommended`), whose product with the first weights is a row of them.
 
-Where an environment says which actions are `allowed`, the others have the logit and the value
-`FORBIDDEN`: they are neither taken nor counted on.
+Actions that an environment does not allow have the logit and the value `FORBIDDEN`.
 """
 
 import math
@@ -271,6 +268,11 @@ class Learner(eqx.Module):
             self.moments,
         )
         return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
+
+
+def where_rows(mask: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:
+    """The rows [N, ...] of `new` where the mask [N] says so, else those of `old`."""
+    return jnp.where(mask.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 def blend(target: Any, online: Any, tau: Any) -> Any:

@@ -209,7 +209,7 @@ def _record(carry: Carry, index: jax.Array, records: Records, final: Any) -> tup
         records,
         Records(pi, q, carry.agent.t, carry.arrivals, carry.taken),
     ), jax.tree.map(
-        lambda new, old: jnp.where(is_last.reshape(-1, *[1] * (new.ndim - 1)), new, old),
+        partial(networks.where_rows, is_last),
         latest,
         final,
     )

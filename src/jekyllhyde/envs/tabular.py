@@ -33,8 +33,10 @@ class TabularEnv(gym.Env[np.int64, np.int64]):
     `reset` draws the start from p0, or takes it from options["state"].
     """
 
-    # as Gymnasium has it
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 10}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium has it)
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 10,
+    }
 
     def __init__(
         self,
