@@ -7,6 +7,7 @@
     rooms      Four Rooms, both levels
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
+    door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
     ablation   one part of `recommended` taken away or put back
     speed      1,000 seeds of DeepSea-20
 
@@ -43,6 +44,7 @@ import numpy as np  # isort: skip
 from scipy import sparse  # isort: skip
 
 import classic_control  # isort: skip
+import door_key  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
 from jekyllhyde.files import write_file  # isort: skip
 from jekyllhyde.lab import bsuite_score  # isort: skip
@@ -54,7 +56,9 @@ SEEDS = 20
 NEAR = {"rooms": 0.5, "sea": 0.02, "windy": 0.02}  # of the best score, where a run counts as solved
 CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
 SWING = "jekyllhyde/CartPoleSwingUp-v0"
-SCORES = {**CONTROL, SWING: bsuite_score.GOOD}
+DOOR = dict(zip(door_key.SIZES, (100_000, 200_000, 300_000), strict=True))  # steps
+REACHED = 0.94  # of greedy episodes, of which 19 in 20 are to reach the goal
+SCORES = {**CONTROL, SWING: bsuite_score.GOOD, **dict.fromkeys(DOOR, REACHED)}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
 BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
@@ -154,7 +158,7 @@ class Call:
             return [
                 _solved(scores[i] >= SCORES[self.task], steps)
                 | {
-                    "scores": np.round(scores[i], 1).tolist(),
+                    "scores": np.round(scores[i], 2).tolist(),
                     "hyde": round(float(hyde[i].mean()), 3),
                     "steps": len(i) * self.budget,
                 }
@@ -223,6 +227,7 @@ def calls() -> dict[str, list[Call]]:
         "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
         "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
         "swing": [Call(SWING, budget=300_000, every=10_000)],
+        "door": [Call(task, budget=budget, every=10_000) for task, budget in DOOR.items()],
         "uniform": [
             *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
             Call("sea:100", UNIFORM, budget=2_600, every=50),
@@ -248,6 +253,7 @@ TITLES = {
     "Four Rooms": "rooms",
     "Control, in steps": "control",
     "Swing-up, in steps": "swing",
+    "DoorKey, in steps": "door",
     "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
     "Parts exchanged, DeepSea of 14": "ablation",
 }
