@@ -52,12 +52,12 @@ def state_of(env: Any, door_key: Any) -> Any:
     lock = door_key.OPEN + env.grid.get(wall, door).encode()[2]
     key = (0, 0) if env.carrying else places["key"]
     return door_key.State(
-        *(jnp.int32(number) for number in (wall, door, lock)),
-        jnp.array(env.agent_pos, jnp.int32),
-        jnp.int32(env.agent_dir),
-        jnp.array(key, jnp.int32),
-        jnp.asarray(env.carrying is not None),
-        jnp.int32(env.step_count),
+        *(np.int32(number) for number in (wall, door, lock)),
+        np.array(env.agent_pos, np.int32),
+        np.int32(env.agent_dir),
+        np.array(key, np.int32),
+        np.bool_(env.carrying is not None),
+        np.int32(env.step_count),
     )
 
 
@@ -66,14 +66,21 @@ def layout(state: Any) -> tuple[int, ...]:
 
 
 def carry_over(env: Any, random: np.random.Generator) -> None:
-    """Put the agent on any free cell, on either side of the wall."""
-    free = [
-        (x, y)
-        for x in range(1, env.width - 1)
-        for y in range(1, env.height - 1)
-        if env.grid.get(x, y) is None
-    ]
-    env.agent_pos, env.agent_dir = free[random.integers(len(free))], int(random.integers(4))
+    """Put the agent on a free cell, on either side of the wall or in the open door; as a rule
+    before a thing.
+    """
+    before_things: list[tuple[int, ...]] = []
+    elsewhere: list[tuple[int, ...]] = []
+    for x, y, direction in np.ndindex(env.width, env.height, 4):
+        cell = env.grid.get(x, y)
+        if cell is None or getattr(cell, "is_open", False):
+            env.agent_pos, env.agent_dir = (x, y), direction
+            faced = env.grid.get(*env.front_pos)
+            is_thing = faced is not None and faced.type != "wall"
+            (before_things if is_thing else elsewhere).append((x, y, direction))
+    views = before_things if random.random() < 0.7 else elsewhere
+    *place, env.agent_dir = views[random.integers(len(views))]
+    env.agent_pos = tuple(place)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -83,7 +90,7 @@ def test_steps_and_views_are_minigrids(size: int, benchmarks: Any) -> None:
     space, random = space_of(env, one_hot=True), np.random.default_rng(size)
     assert (task.space, task.limit) == (space, env.max_steps)
     step, observe, events = jax.jit(task.step), jax.jit(task.observe), Counter[str]()
-    for seed in range(12):
+    for seed in range(40):
         seen, _ = env.reset(seed=seed)
         state = state_of(env, door_key)
         for _ in range(100):
@@ -91,12 +98,11 @@ def test_steps_and_views_are_minigrids(size: int, benchmarks: Any) -> None:
             action = int(random.choice(7, p=[0.1, 0.1, 0.25, 0.2, 0.1, 0.2, 0.05]))
             before = state
             seen, reward, terminated, _, _ = env.step(action)
-            state, own_reward, own_terminated = step(state, jnp.int32(action))
-            assert (float(own_reward), bool(own_terminated)) == (
-                pytest.approx(reward, abs=1e-6),
-                terminated,
-            )
-            own = state._replace(key=jnp.where(state.held, 0, state.key))
+            after = step(state, np.int32(action))
+            state, own_reward, own_terminated = jax.tree.map(np.asarray, after)
+            assert float(own_reward) == pytest.approx(reward, abs=1e-6)
+            assert bool(own_terminated) == terminated
+            own = state._replace(key=np.where(state.held, 0, state.key))
             jax.tree.map(np.testing.assert_array_equal, own, state_of(env, door_key))
             events += Counter(
                 moved=int((before.agent != state.agent).any()),
@@ -110,7 +116,7 @@ def test_steps_and_views_are_minigrids(size: int, benchmarks: Any) -> None:
             if terminated:
                 assert (np.asarray(observe(state)) == read(space, seen)).all()
                 break
-            if random.random() < 0.3:
+            if random.random() < 0.25:
                 carry_over(env, random)
                 seen, state = env.gen_obs(), state_of(env, door_key)
     names = {"moved", "picked", "dropped", "unlocked", "closed", "in_the_door", "reached"}
@@ -159,5 +165,6 @@ def test_an_agent_is_trained_and_its_score_is_the_share_of_goals_reached(benchma
     keys = jax.random.split(jax.random.key(0), 2)
     scores, hyde = benchmarks.train(keys, configs, name_of(5), "jekyll_hyde", 5, 2)
     assert scores.shape == hyde.shape == (2, 2)
-    assert (20 * np.asarray(scores) == np.rint(20 * np.asarray(scores))).all()
+    reached = 20 * np.asarray(scores)  # of 20 episodes
+    assert reached == pytest.approx(np.rint(reached), abs=1e-3)
     assert ((scores >= 0) & (scores <= 1)).all()
