@@ -158,7 +158,7 @@ class Call:
             return [
                 _solved(scores[i] >= SCORES[self.task], steps)
                 | {
-                    "scores": np.round(scores[i], 2).tolist(),
+                    "scores": np.round(scores[i].astype(float), 2).tolist(),
                     "hyde": round(float(hyde[i].mean()), 3),
                     "steps": len(i) * self.budget,
                 }
