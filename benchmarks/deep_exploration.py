@@ -14,9 +14,9 @@
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
     python benchmarks/deep_exploration.py --tables
 
-Needs JAX, Equinox, Optax, SciPy and Gymnasium, and runs from a checkout. A call is a task, settings by
-label and sizes; the calls of a part are compiled beside each other and run one after another, and
-each writes a line per label into DIR/PART.jsonl: at which evaluations the runs were first solved
+Needs JAX, Equinox, Optax, SciPy and Gymnasium, and runs from a checkout. A call is a task, settings
+by label and sizes; the calls of a part are compiled beside each other and run one after another,
+and each writes a line per label into DIR/PART.jsonl: at which evaluations runs were first solved
 (-1 where they were not), whether they stayed so, and what was seen by then. What is kept of these
 is in results/deep_exploration.json, of which `--tables` makes the page's tables.
 """
