@@ -63,6 +63,7 @@ STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 100_000, "CartPole-v1": 50_000}
 ABLATED = {"sea:20": (500, 20), "windy:10": (400, 20), "rooms:1": (200, 10)}  # and how long
 ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
+PROBLEMS = {"rooms": "four_rooms", "windy": "deep_sea"}
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
 ABLATION: dict[str, dict[str, Any]] = {
@@ -111,10 +112,11 @@ class Call:
         return self._control() if kind in SCORES else self._model(kind, int(size))
 
     def _model(self, kind: str, size: int) -> Callable[[], tuple[list[dict[str, Any]], float]]:
-        problem, options = {
-            "rooms": ("four_rooms", {"level": size}),
-            "sea": (sea(size), {"horizon": size}),
-            "windy": ("deep_sea", {"n": size, **WINDY}),
+        problem: Any = sea(size) if kind == "sea" else PROBLEMS[kind]
+        options = {
+            "rooms": {"level": size},
+            "sea": {"horizon": size},
+            "windy": {"n": size, **WINDY},
         }[kind]
         cases = [
             make_case(problem, self.agent, self.config, each, **options)
