@@ -25,9 +25,10 @@ from jekyllhyde.deep.disagreement import Disagreement
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.explorers import Optimist
 from jekyllhyde.deep.leaders import Curious, HandingOver, HydeOnly, Scheduled
-from jekyllhyde.deep.learning import State
+from jekyllhyde.deep.learning import Critic, Replay, State
 from jekyllhyde.deep.networks import Samples, Space, Transition
 from jekyllhyde.deep.priorities import Priorities
+from jekyllhyde.deep.return_bounds import return_bounds
 from jekyllhyde.envs.space_parts import Part
 from jekyllhyde.errors import InputError
 
@@ -263,6 +264,40 @@ def test_the_error_of_a_step_is_its_priority() -> None:
         assert after.priorities is None
 
 
+def rewarded(*rewards: float) -> Replay:
+    empty = Replay.empty(4, INDICES.transition())
+    return replace(empty, data=replace(empty.data, reward=jnp.array(rewards)))
+
+
+def test_what_a_return_can_be_by_hand() -> None:
+    both = rewarded(-1.0, -1.0, 0.0, 0.0), rewarded(-3.0, 2.0, 1.0, 1.0)
+    assert return_bounds(0.5, *both) == pytest.approx((-6.0, 4.0))
+    assert return_bounds(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
+    assert return_bounds(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == (0.0, 4.0)  # a trajectory may end
+    assert return_bounds(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == (0.0, 0.0)
+    least, most = return_bounds(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
+    assert least == 0.0
+    assert 1e5 < most < jnp.inf
+
+
+@pytest.mark.parametrize(("guess", "value"), [(1e3, 0.0), (-1e3, -10.0), (-5.0, -5.0)])
+def test_critics_expect_no_more_than_the_rewards_allow(guess: float, value: float) -> None:
+    transition = Transition(jnp.int32(1), jnp.int32(2), -jnp.ones(()), jnp.int32(3), jnp.ones(()))
+
+    def guessing(critic: Critic) -> Critic:
+        zero = jax.tree.map(jnp.zeros_like, critic.target)
+        return replace(critic, target=replace(zero, biases=(*zero.biases[:-1], jnp.full(3, guess))))
+
+    for is_bounded, expected in ((True, value), (False, guess)):
+        config, state = optimist(batch=2, gamma=0.9, bounded=is_bounded)
+        critics = tuple(map(guessing, state.networks.critics))
+        state = replace(state, networks=replace(state.networks, critics=critics))
+        after = jekyll_hyde.update(state, config, transition, jnp.asarray(False))
+        q = min(float(critic.online.network(jnp.int32(1))[2]) for critic in critics)
+        error = abs(-1.0 + 0.9 * expected - q)
+        assert float(after.priorities.error[0]) == pytest.approx(error, rel=1e-4)
+
+
 def test_double_dqn_counts_too() -> None:
     config = deep.configure("ddqn", bonus="counts", hidden=(4,), batch=2, capacity=4)
     state = ddqn.init(jax.random.key(0), config, Space(5, (), 2))
@@ -287,7 +322,7 @@ def test_an_agent_saved_before_a_setting_was_there_is_loaded(tmp_path: Path) -> 
     agent.save(tmp_path / "agent")
     about = tmp_path / "agent" / "agent.json"
     content = json.loads(about.read_text())
-    for name in ("leader", "one_hot", "prioritized"):
+    for name in ("bounded", "leader", "one_hot", "prioritized"):
         del content["settings"][name]
     about.write_text(json.dumps(content))
     loaded = deep.JekyllHyde.load(tmp_path / "agent", env)

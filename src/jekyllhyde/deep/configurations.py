@@ -124,6 +124,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "leader": leaders.Scheduled(),
         "one_hot": False,
         "prioritized": False,
+        "bounded": False,
         "n_steps": 1,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]

@@ -53,6 +53,7 @@ from jekyllhyde.deep.networks import (
     static,
 )
 from jekyllhyde.deep.priorities import Priorities
+from jekyllhyde.deep.return_bounds import Bounds, return_bounds
 from jekyllhyde.errors import require
 
 
@@ -77,6 +78,8 @@ class Config(Settings):
     prioritized: bool = static(False)
     critics: int = static(2)  # critics, of which the smallest counts
     n_steps: int = static(1)  # of the returns that the critics learn from
+    # what the critics expect lies between what the rewards in replay allow
+    bounded: bool = static(False)
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
     # Hyde's target is cut where episodes end
@@ -129,6 +132,7 @@ CONFIGS = {
         bonus=Counts(),
         one_hot=True,
         prioritized=True,
+        bounded=True,
         adam_eps=1e-5,
         tau=0.05,
         tau_hyde=0.05,
@@ -209,11 +213,12 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     samples = Samples.of(networks.features, *batch)
+    bounds = return_bounds(config.gamma, everyone, hyde) if config.bounded else None
     if priorities is not None:
-        surprise = jnp.abs(td_error(networks, config, samples))
+        surprise = jnp.abs(td_error(networks, config, samples, bounds))
         priorities = priorities.learned(place, surprise[: config.batch])
     after = State(
-        networks=chosen(t > config.warmup, learn(networks, config, samples), networks),
+        networks=chosen(t > config.warmup, learn(networks, config, samples, bounds), networks),
         everyone=everyone,
         hyde=hyde,
         key=key,
@@ -240,12 +245,13 @@ def _recent(
     return everyone.at(place, weight, *ahead), place, priorities
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(
+    networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
+) -> Networks:
     """One update of all networks: lines 15 to 19."""
     explorer = config.explorer.learn(networks.explorer, config, samples)  # 15, 16, 19
-    critics, q = learn_critics(  # 17
-        networks.critics, samples, expected_sarsa(networks, config, samples), config
-    )
+    goal = expected_sarsa(networks, config, samples, bounds)
+    critics, q = learn_critics(networks.critics, samples, goal, config)  # 17
     if config.fresh_critic:
         q = smallest([critic.online.network(samples.x) for critic in critics])
     return replace(
@@ -256,19 +262,26 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     )
 
 
-def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.Array:
-    """The critics' goal [N], over all actions that the actor may take in s'."""
+def expected_sarsa(
+    networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
+) -> jax.Array:
+    """The critics' goal [N], over all actions that the actor may take in s', whose value lies
+    between the bounds.
+    """
     samples = samples.far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     q = smallest([critic.target(samples.x_next) for critic in networks.critics])
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
+    v = v if bounds is None else jnp.clip(v, *bounds)
     return samples.reward + config.gamma * samples.discount * v
 
 
-def td_error(networks: Networks, config: Config, samples: Samples) -> jax.Array:
+def td_error(
+    networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
+) -> jax.Array:
     """What the critics lack of their goal [N]."""
     q = smallest([critic.online.network(samples.x) for critic in networks.critics])
-    return expected_sarsa(networks, config, samples) - pick(q, samples.action)
+    return expected_sarsa(networks, config, samples, bounds) - pick(q, samples.action)
 
 
 def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:

@@ -13,6 +13,7 @@ from jekyllhyde.deep import jekyll_hyde, sac
 from jekyllhyde.deep.explorers import HydeState
 from jekyllhyde.deep.learning import Settings, State, decreasing
 from jekyllhyde.deep.networks import Samples, mean, pick
+from jekyllhyde.deep.return_bounds import return_bounds
 
 BATCH = 256
 
@@ -32,9 +33,11 @@ def _of_jekyll_hyde(
     state: State, config: jekyll_hyde.Config, samples: Samples
 ) -> dict[str, jax.Array]:
     networks = state.networks
+    bounds = return_bounds(config.gamma, state.everyone, state.hyde) if config.bounded else None
+    goal = jekyll_hyde.expected_sarsa(networks, config, samples, bounds)
     values = {
         "epsilon": config.leader.epsilon(state, config),
-        **_of_actor(networks, samples, jekyll_hyde.expected_sarsa(networks, config, samples)),
+        **_of_actor(networks, samples, goal),
     }
     explorer = networks.explorer
     if not isinstance(explorer, HydeState):
