@@ -71,6 +71,7 @@ class JekyllHyde(DeepAgent):
         batch: int | None = None,
         fifo: bool | None = None,
         prioritized: bool | None = None,
+        first_values: float | None = None,
         capacity: int | None = None,
         warmup: int | None = None,
         clip: float | None = None,
