@@ -298,6 +298,31 @@ def test_critics_expect_no_more_than_the_rewards_allow(guess: float, value: floa
         assert float(after.priorities.error[0]) == pytest.approx(error, rel=1e-4)
 
 
+def test_units_stay_alive_where_there_are_many_states() -> None:
+    """First weights of many states are small, so biases that take back what critics say by chance
+    switch units off; states whose units are all off are never learned from again.
+    """
+    size, n_updates = 5000, 600
+    s = jax.random.randint(jax.random.key(1), (2, n_updates), 0, size)
+
+    def active(**settings: Any) -> float:
+        config = deep.configure("jekyll_hyde", warmup=0, batch=32, capacity=600, **settings)
+        state = jekyll_hyde.init(jax.random.key(0), config, Space(size, (), 2))
+
+        def learn(state: State, states: Any) -> tuple[State, None]:
+            step = Transition(states[0], states[1] % 2, jnp.zeros(()), states[1], jnp.ones(()))
+            return jekyll_hyde.update(state, config, step, jnp.asarray(False)), None
+
+        critic = jax.jit(lambda: jax.lax.scan(learn, state, s.T)[0])().networks.critics[0]
+        first, second, _ = critic.online.network.weights
+        biases = critic.online.network.biases
+        hidden = jax.nn.relu(first + biases[0])
+        return float(jnp.mean(hidden @ second + biases[1] > 0.0))
+
+    assert active() > 0.4
+    assert active(first_values=1.0) < 0.35
+
+
 def test_double_dqn_counts_too() -> None:
     config = deep.configure("ddqn", bonus="counts", hidden=(4,), batch=2, capacity=4)
     state = ddqn.init(jax.random.key(0), config, Space(5, (), 2))
@@ -322,7 +347,7 @@ def test_an_agent_saved_before_a_setting_was_there_is_loaded(tmp_path: Path) -> 
     agent.save(tmp_path / "agent")
     about = tmp_path / "agent" / "agent.json"
     content = json.loads(about.read_text())
-    for name in ("bounded", "leader", "one_hot", "prioritized"):
+    for name in ("bounded", "first_values", "leader", "one_hot", "prioritized"):
         del content["settings"][name]
     about.write_text(json.dumps(content))
     loaded = deep.JekyllHyde.load(tmp_path / "agent", env)

@@ -72,6 +72,7 @@ class JekyllHyde(DeepAgent):
         fifo: bool | None = None,
         prioritized: bool | None = None,
         bounded: bool | None = None,
+        first_values: float | None = None,
         capacity: int | None = None,
         warmup: int | None = None,
         clip: float | None = None,

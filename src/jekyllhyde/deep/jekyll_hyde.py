@@ -66,6 +66,7 @@ class Config(Settings):
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
+    first_values: float = 1.0  # scale of the critics' last weights before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
     leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
@@ -123,7 +124,9 @@ CONFIGS = {
     # Hyde is an optimist, so he needs no noise and fears no end (explorers.py), and leads as long
     # as he is curious. News must come back over many steps, so target networks are quick; and from
     # few samples, so Adam's epsilon is small: rows of the first weights that are seldom met then
-    # take large steps. Smaller still, or with a larger step, the critics get too noisy.
+    # take large steps. Smaller still, or with a larger step, the critics get too noisy. They begin
+    # near 0: first weights of many states are small, and biases that have to take back what the
+    # critics say by chance switch their units off, for good.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
@@ -133,6 +136,7 @@ CONFIGS = {
         one_hot=True,
         prioritized=True,
         bounded=True,
+        first_values=0.01,
         adam_eps=1e-5,
         tau=0.05,
         tau_hyde=0.05,
@@ -165,7 +169,9 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         networks=Networks(
             features=features,
             actor=Learner.of(space.network(actor_key, config.hidden)),
-            critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
+            critics=tuple(
+                Critic.of(space.network(k, config.hidden), config.first_values) for k in keys[2:]
+            ),
             explorer=explorer,
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
