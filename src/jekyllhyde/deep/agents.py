@@ -27,6 +27,7 @@ from jekyllhyde.deep import (
 )
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.deep.deep_agent import DeepAgent
+from jekyllhyde.deep.noise import Noise
 
 Widths = tuple[int, ...] | None
 
@@ -62,6 +63,7 @@ class JekyllHyde(DeepAgent):
         eta_hyde: float | None = None,
         tau_hyde: float | None = None,
         hyde_noise: float | None = None,
+        noise: str | Noise | None = None,
         hyde_terminates: bool | None = None,
         hyde_xavier: bool | None = None,
         hidden_hyde: Widths = None,
@@ -100,6 +102,7 @@ class DoubleDQN(DeepAgent):
         n_steps: int | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
+        noise: str | Noise | None = None,
         bonus: str | Bonus | None = None,
         with_bonus: bool | None = None,
         normalize_observations: bool | None = None,

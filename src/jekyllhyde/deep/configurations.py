@@ -31,6 +31,7 @@ from jekyllhyde.deep import (
     jekyll_hyde,
     leaders,
     learning,
+    noise,
     sac,
 )
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
@@ -57,6 +58,7 @@ RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (explorers.EXPLORERS, explorers.Explorer),
     "leader": (leaders.LEADERS, leaders.Leader),
+    "noise": (noise.NOISES, noise.Noise),
 }
 NAMES = {"actor_rule": tuple(actor_rules.ACTOR_RULES), "schedule": ("paper", "published")}
 # 0.1's options of RND, and its order of all options, by which stored cells are found
@@ -122,6 +124,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         ),
         "explorer": explorers.Hyde(),
         "leader": leaders.Scheduled(),
+        "noise": noise.Single(),
         "one_hot": False,
         "prioritized": False,
         "n_steps": 1,

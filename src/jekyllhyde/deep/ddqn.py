@@ -3,7 +3,7 @@
     q(s,a)  <-  r + weight * bonus + gamma q_target(s', argmax q(s', .))
 
 The behaviour is greedy, but for a uniform action with probability epsilon_e, which falls with the
-number of episodes e.
+number of episodes e; such an action may last (`noise`).
 """
 
 from dataclasses import replace
@@ -31,6 +31,7 @@ from jekyllhyde.deep.networks import (
     noisy_greedy,
     static,
 )
+from jekyllhyde.deep.noise import Noise, Single
 
 
 class Config(Settings):
@@ -39,6 +40,7 @@ class Config(Settings):
     eta_c: float = 1e-2  # step of q
     epsilon_1: float = 10.0  # scale of epsilon_e, in episodes
     bonus_weight: float = 1.0  # weight of the bonus in the reward
+    noise: Noise = Single()  # how long random actions last: single, persistent, or "file.py:Mine"
     with_bonus: bool = static(False)  # add the bonus to the reward
     schedule: str = static("published")  # form of epsilon_e: paper or published
     n_steps: int = static(1)  # of the returns that q learns from
@@ -92,7 +94,8 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
     )
     example = noted(space.transition(), config.bonus, networks.bonus)
-    return State(key=key, networks=networks, everyone=Replay.empty(config.capacity, example))
+    everyone = Replay.empty(config.capacity, example)
+    return State(key=key, networks=networks, everyone=everyone, noise=config.noise.init())
 
 
 def act(
@@ -100,16 +103,27 @@ def act(
 ) -> tuple[jax.Array, jax.Array]:
     """Greedy, or uniform with probability epsilon_e."""
     q = state.networks.q.online.network(encode(state.networks.features, observation))
-    epsilon = decreasing(config, state.episodes)
-    return state.draw_action(noisy_greedy(q, epsilon, allowed), allowed)
+    epsilon = config.noise.share(decreasing(config, state.episodes))
+    logits = noisy_greedy(q, epsilon, allowed)
+    return state.draw_action(config.noise.lasting(state.noise, logits, allowed), allowed)
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
-    return update_from_replay(
+    after = update_from_replay(
         learn, state, config, transition, ended, lambda after: after.everyone.size >= config.batch
+    )
+    return replace(
+        after,
+        noise=config.noise.observe(
+            state.noise,
+            jax.random.fold_in(state.key, 2),  # 0 and 1 are its halves
+            decreasing(config, after.episodes),
+            transition.action,
+            ended,
+        ),
     )
 
 

@@ -82,7 +82,8 @@ class Hyde(Explorer):
         )
 
     def logits(self, state: HydeState, config: Any, x: Any, allowed: Any) -> jax.Array:
-        return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
+        noise = config.noise.share(config.hyde_noise)
+        return noisy_greedy(state.q.online.network(x), noise, allowed)
 
     def observe(self, state: HydeState, config: Any, step: Samples, ended: Any) -> HydeState:
         return replace(state, bonus=config.bonus.observe(state.bonus, step, ended))
@@ -112,7 +113,7 @@ class Optimist(Explorer):
 
     def logits(self, state: OptimistState, config: Any, x: Any, allowed: Any) -> jax.Array:
         q = self._hopeful(state, config, state.q.online.network, x)
-        return noisy_greedy(q, config.hyde_noise, allowed)
+        return noisy_greedy(q, config.noise.share(config.hyde_noise), allowed)
 
     def observe(
         self, state: OptimistState, config: Any, step: Samples, ended: Any

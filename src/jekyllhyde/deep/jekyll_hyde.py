@@ -52,6 +52,7 @@ from jekyllhyde.deep.networks import (
     pick,
     static,
 )
+from jekyllhyde.deep.noise import Noise, Single
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.errors import require
 
@@ -67,6 +68,7 @@ class Config(Settings):
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
+    noise: Noise = Single()  # how long Hyde's uniform actions last: single, persistent, ...
     leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
     actor_rule: str | Rule = static("published")
@@ -170,6 +172,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         if config.fifo or not config.prioritized
         else Priorities.empty(config.capacity),
         leader=config.leader.init(),
+        noise=config.noise.init(),
     )
 
 
@@ -180,9 +183,10 @@ def act(
     key: line 7.
     """
     x = encode(state.networks.features, observation)
+    hyde = config.explorer.logits(state.networks.explorer, config, x, allowed)
     logits = jnp.where(
         state.hyde_acts,
-        config.explorer.logits(state.networks.explorer, config, x, allowed),
+        config.noise.lasting(state.noise, hyde, allowed),
         state.networks.actor.network(x),
     )
     return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
@@ -223,7 +227,10 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         priorities=priorities,
         leader=config.leader.observe(state, transition, ended),
     )
-    return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
+    hyde_acts = config.leader.hyde_next(after, config, draw, ended)  # 10
+    epsilon, noise_key = config.hyde_noise * hyde_acts, jax.random.fold_in(draw_key, 1)
+    noise = config.noise.observe(state.noise, noise_key, epsilon, transition.action, ended)
+    return replace(after, hyde_acts=hyde_acts, noise=noise)
 
 
 def _recent(

@@ -163,6 +163,7 @@ class State(eqx.Module):
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
     priorities: Any = None  # of all transitions, where there are
     leader: Any = None  # what who leads depends on, where that is remembered
+    noise: Any = None  # the random action under way, where one may last
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None
