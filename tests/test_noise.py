@@ -62,7 +62,10 @@ def test_durations_have_the_law(mu: float) -> None:
     weight = np.arange(1, 51) ** -mu
     shares = np.bincount(durations, minlength=51)[1:] / len(draws)
     assert shares == pytest.approx(weight / weight.sum(), abs=2e-5)
-    assert (int(noise.duration(jnp.zeros(()))), int(noise.duration(1 - 1e-7))) == (1, 50)
+    assert (int(noise.duration(jnp.zeros(()))), int(noise.duration(jnp.float32(1 - 1e-7)))) == (
+        1,
+        50,
+    )
 
 
 def test_an_action_is_drawn_once_and_lasts_until_its_end_or_the_episodes() -> None:
@@ -126,7 +129,7 @@ def test_lanes_are_resumed_as_if_never_stopped(first: int, tmp_path: Path) -> No
 
 def test_a_hyde_without_noise_takes_no_random_actions() -> None:
     """And one with it takes others than one whose actions are single."""
-    makers = [
+    makers: list[dict[str, Any]] = [
         {"hyde_noise": 0.0, "noise": LASTING},
         {"hyde_noise": 0.0},
         {"hyde_noise": 0.9, "noise": LASTING},
@@ -165,8 +168,10 @@ def test_an_episode_that_is_broken_off_leaves_nothing_behind(lanes: int, tmp_pat
     """Neither the random action under way, nor the return of its leader."""
 
     def make() -> Any:
-        mode = {"vector_kwargs": {"autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP}}
-        return gym.make_vec("CartPole-v1", 2, "sync", **mode) if lanes == 2 else Restless()
+        mode = {"autoreset_mode": gym.vector.AutoresetMode.NEXT_STEP}
+        if lanes == 1:
+            return Restless()
+        return gym.make_vec("CartPole-v1", lanes, "sync", vector_kwargs=mode)
 
     def again(kind: str, **more: Any) -> tuple[Any, Any]:
         agent = KINDS[kind](make(), **more)

@@ -24,6 +24,7 @@ from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep import (
     actor_rules,
+    bootstrapped,
     ddqn,
     disagreement,
     episodic,
@@ -40,7 +41,14 @@ from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
 ALGORITHMS: Registry[ModuleType] = Registry(
     "agent",
-    {"jekyll_hyde": jekyll_hyde, "ddqn": ddqn, "ddqn_rnd": ddqn, "sac": sac, "sac_rnd": sac},
+    {
+        "jekyll_hyde": jekyll_hyde,
+        "ddqn": ddqn,
+        "ddqn_rnd": ddqn,
+        "bootstrapped_dqn": bootstrapped,
+        "sac": sac,
+        "sac_rnd": sac,
+    },
 )
 CONFIGS = ("published", "paper", "recommended_0_3", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
@@ -77,6 +85,8 @@ STORED: dict[type, str] = {
     ddqn.Config: "gamma eta_c eta_rnd epsilon_1 bonus_weight tau clip clip_rnd adam_eps rnd"
     " schedule timeout_terminates trained_embedding bonus_per_action deep_target batch capacity"
     " hidden",
+    bootstrapped.Config: "gamma eta_c eta_rnd prior_scale share bonus_weight tau clip clip_rnd"
+    " adam_eps rnd trained_embedding bonus_per_action deep_target heads batch capacity hidden",
     sac.Config: "gamma eta eta_c eta_rnd bonus_weight tau clip clip_rnd adam_eps rnd"
     " trained_embedding bonus_per_action deep_target bonus_terminates warmup batch capacity hidden",
 }

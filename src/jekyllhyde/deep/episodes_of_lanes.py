@@ -1,8 +1,8 @@
 """What is remembered of an episode under way, once for each lane of a vector environment.
 
-A record with such a memory has a setting `lanes`, and its state is an `OfLanes`. Lanes take turns:
-`in_lane` says whose step comes, `begun` that its episode begins though the one before was broken
-off, and `for_lanes` has settings with room for as many as there are.
+A record with such a memory, or an agent, has a setting `lanes`, and its state is an `OfLanes`.
+Lanes take turns: `in_lane` says whose step comes, `begun` that its episode begins though the one
+before was broken off, and `for_lanes` has settings with room for as many as there are.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,8 @@ def _changed(state: Any, change: Callable[[Any], Any]) -> Any:
 
 def for_lanes(settings: Any, env: Any) -> Any:
     """The settings, with room for the lanes of an environment."""
-    n, changed = getattr(env, "num_envs", 1), {}
+    n = getattr(env, "num_envs", 1)
+    changed: dict[str, Any] = {"lanes": n} if getattr(settings, "lanes", n) < n else {}
     for name in RECORDS:
         record: Any = getattr(settings, name, None)
         if getattr(record, "lanes", n) < n:

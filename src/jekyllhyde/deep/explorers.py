@@ -25,7 +25,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.learning import Critic
-from jekyllhyde.deep.networks import Samples, Space, among, blend, noisy_greedy, pick
+from jekyllhyde.deep.networks import Samples, Space, among, blend, pick
+from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")

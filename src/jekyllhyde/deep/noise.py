@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.episodes_of_lanes import OfLanes
-from jekyllhyde.deep.networks import static
+from jekyllhyde.deep.networks import among, static
 from jekyllhyde.errors import check_count
 from jekyllhyde.registry import Choices
 
@@ -115,3 +115,13 @@ class Persistent(Noise):
         # one that is to be drawn, or is not allowed any more, is drawn from all
         random = jnp.where(jnp.any(again > 0), jnp.log(again), 0.0)
         return jnp.where(state.left[state.lane] > 0, random, logits)
+
+
+def noisy_greedy(q: jax.Array, noise: Any, allowed: jax.Array | None = None) -> jax.Array:
+    """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the
+    share `noise`, among the actions that are `allowed`.
+    """
+    n_actions = q.shape[-1]
+    greedy = jax.nn.one_hot(jnp.argmax(among(allowed, q), -1), n_actions)
+    uniform = noise / n_actions if allowed is None else noise * allowed / jnp.sum(allowed)
+    return jnp.log(uniform + (1.0 - noise) * greedy)
