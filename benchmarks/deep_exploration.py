@@ -9,6 +9,8 @@
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
     door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
     ablation   one part of `recommended` taken away or put back, on four tasks
+    peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
+               settings each, on seeds of their own
     speed      1,000 seeds of DeepSea-20
 
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
@@ -85,6 +87,30 @@ ABLATION: dict[str, dict[str, Any]] = {
     "one critic": {"critics": 1},
     "random embedding": {"one_hot": False},
     "the paper's actor rule": {"actor_rule": "paper"},
+}
+PEERS: dict[str, dict[str, dict[str, Any]]] = {
+    "bootstrapped_dqn": {
+        f"prior {scale}, eta {eta}, tau {tau}": {"prior_scale": scale, "eta_c": eta, "tau": tau}
+        for scale in (1.0, 3.0, 10.0, 30.0, 100.0)
+        for eta in (3e-4, 1e-3)
+        for tau in (0.01, 0.05)
+    },
+    "ddqn": {
+        f"mu {mu}, epsilon_1 {scale}, tau {tau}": {
+            "noise": f"persistent(mu={mu})",
+            "epsilon_1": scale,
+            "tau": tau,
+        }
+        for mu in (1.25, 1.5, 2.0, 2.5, 3.0)
+        for scale in (10.0, 100.0)
+        for tau in (0.01, 0.05)
+    },
+}
+PEER_TASKS = {  # how long, and how often it is evaluated
+    "sea:10": (1_000, 20),
+    "sea:20": (2_000, 20),
+    "rooms:1": (300, 10),
+    "MountainCar-v0": (60_000, 2_000),
 }
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -241,6 +267,11 @@ def calls() -> dict[str, list[Call]]:
             for task, (budget, every) in ABLATED.items()
             for name, changes in ABLATION.items()
         ],
+        "peers": [
+            Call(task, settings, 5, budget, every, SEED + 1, agent=agent)
+            for agent, settings in PEERS.items()
+            for task, (budget, every) in PEER_TASKS.items()
+        ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }
 
@@ -314,7 +345,13 @@ def main() -> None:
 
 
 def _lines(call: Call, records: list[dict[str, Any]], spent: float) -> list[dict[str, Any]]:
-    about = {"task": call.task, "config": call.config, "seeds": call.seeds, "budget": call.budget}
+    about = {
+        "task": call.task,
+        "agent": call.agent,
+        "config": call.config,
+        "seeds": call.seeds,
+        "budget": call.budget,
+    }
     return [
         {"label": label, **about, **record, "seconds": round(spent, 1)}
         for label, record in zip(call.settings, records, strict=True)

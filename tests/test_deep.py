@@ -28,8 +28,8 @@ from jekyllhyde.deep.networks import (
     blend,
     encode,
     mean,
-    noisy_greedy,
 )
+from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms
 

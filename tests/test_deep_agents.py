@@ -29,6 +29,7 @@ FACTORIES: dict[str, Callable[..., DeepAgent]] = {
     "jekyll_hyde": lambda **more: deep.JekyllHyde(**SMALL, hidden_hyde=(8,), warmup=20, **more),
     "ddqn": lambda **more: deep.DoubleDQN(**SMALL, **more),
     "ddqn_rnd": lambda **more: deep.DoubleDQN(**SMALL, bonus="rnd", **more),
+    "bootstrapped_dqn": lambda **more: deep.BootstrappedDQN(**SMALL, heads=3, **more),
     "sac": lambda **more: deep.DiscreteSAC(**SMALL, warmup=20, **more),
     "sac_rnd": lambda **more: deep.DiscreteSAC(**SMALL, warmup=20, bonus="rnd", **more),
 }
@@ -40,7 +41,9 @@ def same(first: DeepAgent, second: DeepAgent) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
-@pytest.mark.parametrize("kind", [deep.JekyllHyde, deep.DoubleDQN, deep.DiscreteSAC])
+@pytest.mark.parametrize(
+    "kind", [deep.JekyllHyde, deep.DoubleDQN, deep.BootstrappedDQN, deep.DiscreteSAC]
+)
 def test_keywords_are_the_settings(kind: type[DeepAgent]) -> None:
     keywords = inspect.signature(kind).parameters
     assert list(keywords)[:3] == ["env", "seed", "config"]
@@ -401,6 +404,9 @@ DIGESTS: dict[tuple[str, str], str] = {
     ("ddqn_rnd", "published"): "852e64d8377d",
     ("ddqn_rnd", "paper"): "d06f606ebeeb",
     ("ddqn_rnd", "recommended_0_3"): "ef348ea4dabc",
+    ("bootstrapped_dqn", "published"): "06ccea576b27",
+    ("bootstrapped_dqn", "paper"): "06ccea576b27",
+    ("bootstrapped_dqn", "recommended_0_3"): "06ccea576b27",
     ("sac", "published"): "8b20f49ddb09",
     ("sac", "paper"): "c171be47e389",
     ("sac", "recommended_0_3"): "02cfff75d96d",

@@ -51,6 +51,7 @@ def test_callbacks_are_told_in_order_and_can_stop() -> None:
 NETWORKS: dict[str, tuple[Any, set[str]]] = {
     "jekyll_hyde": (deep.JekyllHyde, {"epsilon", "critic_loss", "entropy", "bonus", "hyde_loss"}),
     "ddqn": (deep.DoubleDQN, {"epsilon", "critic_loss"}),
+    "bootstrapped_dqn": (deep.BootstrappedDQN, {"critic_loss", "spread"}),
     "sac": (deep.DiscreteSAC, {"alpha", "critic_loss", "entropy"}),
 }
 

@@ -80,6 +80,7 @@ AGENTS: dict[str, Any] = {
         env, **SMALL, hidden_hyde=(16,), warmup=40, eta=1e-2, epsilon_1=200.0
     ),
     "ddqn": lambda env: deep.DoubleDQN(env, **SMALL),
+    "bootstrapped_dqn": lambda env: deep.BootstrappedDQN(env, **SMALL, heads=3, prior_scale=1.0),
     "sac": lambda env: deep.DiscreteSAC(env, **SMALL, warmup=40, eta=1e-2),
     "tabular_jekyll_hyde": lambda env: jh.TabularJekyllHyde(env, gamma=GAMMA),
     "tabular_on_policy": lambda env: jh.TabularOnPolicy(env, gamma=GAMMA, eta=0.3, lam=0.01),

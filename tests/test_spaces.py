@@ -32,6 +32,9 @@ KINDS: dict[str, Any] = {
         env, **{**SMALL, "hidden_hyde": (8,), "warmup": 6, **more}
     ),
     "ddqn": lambda env, **more: deep.DoubleDQN(env, **{**SMALL, **more}),
+    "bootstrapped_dqn": lambda env, **more: deep.BootstrappedDQN(
+        env, **{**SMALL, "heads": 3, **more}
+    ),
     "sac_rnd": lambda env, **more: deep.DiscreteSAC(
         env, **{**SMALL, "warmup": 6, "bonus": "rnd", **more}
     ),
@@ -96,7 +99,7 @@ def same(first: DeepAgent, second: DeepAgent) -> bool:
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
-@pytest.mark.parametrize("kind", ["jekyll_hyde", "sac_rnd"])
+@pytest.mark.parametrize("kind", ["jekyll_hyde", "bootstrapped_dqn", "sac_rnd"])
 def test_the_other_agents_take_images_and_products(kind: str) -> None:
     env = Sampled(SPACES["dict"], ACTIONS["product"])
     agent = KINDS[kind](env).learn(10)

@@ -256,6 +256,12 @@ _RECORDS = (
         extra="deep",
         fixed={"bonus": "rnd"},
     ),
+    AgentRecord(
+        "bootstrapped_dqn",
+        "jekyllhyde.deep.agents:BootstrappedDQN",
+        "bootstrapped DQN with random priors",
+        extra="deep",
+    ),
     AgentRecord("sac", "jekyllhyde.deep.agents:DiscreteSAC", "soft actor-critic", extra="deep"),
     AgentRecord(
         "sac_rnd",

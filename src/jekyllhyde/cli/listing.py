@@ -27,6 +27,7 @@ REGISTRIES = {
     "deep bonuses": "jekyllhyde.deep.bonus:BONUSES",
     "deep explorers": "jekyllhyde.deep.explorers:EXPLORERS",
     "who leads": "jekyllhyde.deep.leaders:LEADERS",
+    "random actions": "jekyllhyde.deep.noise:NOISES",
     "figures": "jekyllhyde.lab.figures:PANELS",
 }
 SCHEDULES = ("0.5", "100/t", "10/sqrt(t)", "10/t^0.5")

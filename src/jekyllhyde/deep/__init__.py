@@ -1,9 +1,9 @@
-"""Deep reinforcement learning (Section 4.4, Appendix F): Dr Jekyll and Mr Hyde beside Double DQN
-and soft actor-critic.
+"""Deep reinforcement learning (Section 4.4, Appendix F): Dr Jekyll and Mr Hyde beside Double DQN,
+bootstrapped DQN and soft actor-critic.
 
-`train` and `sweep` compile whole training runs on the library's domains; `JekyllHyde`, `DoubleDQN`
-and `DiscreteSAC` learn in any Gymnasium environment with discrete actions. Needs the extra `deep`
-(JAX, Equinox, Optax, safetensors).
+`train` and `sweep` compile whole training runs on the library's domains; `JekyllHyde`, `DoubleDQN`,
+`BootstrappedDQN` and `DiscreteSAC` learn in any Gymnasium environment with discrete actions. Needs
+the extra `deep` (JAX, Equinox, Optax, safetensors).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,20 @@ from jekyllhyde.deep.training import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from jekyllhyde.deep.agents import DiscreteSAC, DoubleDQN, JekyllHyde, from_result
+    from jekyllhyde.deep.agents import (
+        BootstrappedDQN,
+        DiscreteSAC,
+        DoubleDQN,
+        JekyllHyde,
+        from_result,
+    )
     from jekyllhyde.deep.deep_agent import DeepAgent
 
 __all__ = [
     "ALGORITHMS",
     "CONFIGS",
     "Batch",
+    "BootstrappedDQN",
     "Case",
     "DeepAgent",
     "DiscreteSAC",

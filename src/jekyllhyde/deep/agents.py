@@ -17,6 +17,7 @@ from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep import (
     TrainResult,
     actor_rules,
+    bootstrapped,
     ddqn,
     explorers,
     jekyll_hyde,
@@ -27,6 +28,7 @@ from jekyllhyde.deep import (
 )
 from jekyllhyde.deep.bonus import Bonus
 from jekyllhyde.deep.deep_agent import DeepAgent
+from jekyllhyde.deep.noise import Noise
 
 Widths = tuple[int, ...] | None
 
@@ -62,6 +64,7 @@ class JekyllHyde(DeepAgent):
         eta_hyde: float | None = None,
         tau_hyde: float | None = None,
         hyde_noise: float | None = None,
+        noise: str | Noise | None = None,
         hyde_terminates: bool | None = None,
         hyde_xavier: bool | None = None,
         hidden_hyde: Widths = None,
@@ -102,6 +105,7 @@ class DoubleDQN(DeepAgent):
         n_steps: int | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
+        noise: str | Noise | None = None,
         bonus: str | Bonus | None = None,
         with_bonus: bool | None = None,
         normalize_observations: bool | None = None,
@@ -111,6 +115,41 @@ class DoubleDQN(DeepAgent):
         timeout_terminates: bool | None = None,
         adam_eps: float | None = None,
         clip: float | None = None,
+    ) -> None:
+        super().__init__(env, seed, config, locals())
+
+
+class BootstrappedDQN(DeepAgent):
+    """Bootstrapped DQN with random priors; a bonus that is given is added to the reward."""
+
+    name = "bootstrapped_dqn"
+    settings_type = bootstrapped.Config
+
+    def __init__(
+        self,
+        env: spaces.Env | str | None = None,
+        *,
+        seed: int = 0,
+        config: str | bootstrapped.Config = "recommended",
+        heads: int | None = None,
+        prior_scale: float | None = None,
+        share: float | None = None,
+        gamma: float | None = None,
+        eta_c: float | None = None,
+        hidden: Widths = None,
+        tau: float | None = None,
+        batch: int | None = None,
+        n_steps: int | None = None,
+        capacity: int | None = None,
+        with_bonus: bool | None = None,
+        bonus: str | Bonus | None = None,
+        bonus_weight: float | None = None,
+        one_hot: bool | None = None,
+        trained_embedding: bool | None = None,
+        clip: float | None = None,
+        normalize_observations: bool | None = None,
+        adam_eps: float | None = None,
+        lanes: int | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep import learning, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
-from jekyllhyde.deep.episodes_of_lanes import in_lane
+from jekyllhyde.deep.episodes_of_lanes import begun, in_lane
 from jekyllhyde.deep.packed_state import Arrays, Packing
 
 
@@ -28,10 +28,10 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
         return packing.pack(replace(state, key=key)), chosen
 
     def begin(arrays: Arrays, config: Arrays, view: spaces.View) -> tuple[Arrays, jax.Array]:
-        return choose(packing.unpack(arrays), settings.unpack(config), view)
+        return choose(begun(packing.unpack(arrays)), settings.unpack(config), view)
 
-    def lead(arrays: Arrays, hyde: Any) -> Arrays:
-        return packing.pack(replace(packing.unpack(arrays), hyde_acts=hyde))
+    def lead(arrays: Arrays, hyde: Any, lane: Any) -> Arrays:
+        return packing.pack(in_lane(replace(packing.unpack(arrays), hyde_acts=hyde), lane))
 
     def turn(arrays: Arrays, config: Arrays, step: Arrays) -> tuple[Arrays, jax.Array]:
         state, numbers = packing.unpack(arrays), settings.unpack(config)

@@ -24,6 +24,7 @@ from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep import (
     actor_rules,
+    bootstrapped,
     ddqn,
     disagreement,
     episodic,
@@ -31,6 +32,7 @@ from jekyllhyde.deep import (
     jekyll_hyde,
     leaders,
     learning,
+    noise,
     sac,
 )
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
@@ -39,7 +41,14 @@ from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
 ALGORITHMS: Registry[ModuleType] = Registry(
     "agent",
-    {"jekyll_hyde": jekyll_hyde, "ddqn": ddqn, "ddqn_rnd": ddqn, "sac": sac, "sac_rnd": sac},
+    {
+        "jekyll_hyde": jekyll_hyde,
+        "ddqn": ddqn,
+        "ddqn_rnd": ddqn,
+        "bootstrapped_dqn": bootstrapped,
+        "sac": sac,
+        "sac_rnd": sac,
+    },
 )
 CONFIGS = ("published", "paper", "recommended_0_3", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
@@ -57,6 +66,7 @@ RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (explorers.EXPLORERS, explorers.Explorer),
     "leader": (leaders.LEADERS, leaders.Leader),
+    "noise": (noise.NOISES, noise.Noise),
 }
 NAMES = {"actor_rule": tuple(actor_rules.ACTOR_RULES), "schedule": ("paper", "published")}
 # 0.1's options of RND, and its order of all options, by which stored cells are found
@@ -75,6 +85,8 @@ STORED: dict[type, str] = {
     ddqn.Config: "gamma eta_c eta_rnd epsilon_1 bonus_weight tau clip clip_rnd adam_eps rnd"
     " schedule timeout_terminates trained_embedding bonus_per_action deep_target batch capacity"
     " hidden",
+    bootstrapped.Config: "gamma eta_c eta_rnd prior_scale share bonus_weight tau clip clip_rnd"
+    " adam_eps rnd trained_embedding bonus_per_action deep_target heads batch capacity hidden",
     sac.Config: "gamma eta eta_c eta_rnd bonus_weight tau clip clip_rnd adam_eps rnd"
     " trained_embedding bonus_per_action deep_target bonus_terminates warmup batch capacity hidden",
 }
@@ -122,6 +134,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         ),
         "explorer": explorers.Hyde(),
         "leader": leaders.Scheduled(),
+        "noise": noise.Single(),
         "one_hot": False,
         "prioritized": False,
         "bounded": False,

@@ -3,9 +3,10 @@
     q(s,a)  <-  r + weight * bonus + gamma q_target(s', argmax q(s', .))
 
 The behaviour is greedy, but for a uniform action with probability epsilon_e, which falls with the
-number of episodes e.
+number of episodes e; such an action may last (`noise`).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +29,9 @@ from jekyllhyde.deep.networks import (
     Transition,
     among,
     encode,
-    noisy_greedy,
     static,
 )
+from jekyllhyde.deep.noise import Noise, Single, noisy_greedy
 
 
 class Config(Settings):
@@ -39,6 +40,7 @@ class Config(Settings):
     eta_c: float = 1e-2  # step of q
     epsilon_1: float = 10.0  # scale of epsilon_e, in episodes
     bonus_weight: float = 1.0  # weight of the bonus in the reward
+    noise: Noise = Single()  # how long random actions last: single, persistent, or "file.py:Mine"
     with_bonus: bool = static(False)  # add the bonus to the reward
     schedule: str = static("published")  # form of epsilon_e: paper or published
     n_steps: int = static(1)  # of the returns that q learns from
@@ -72,23 +74,32 @@ class Networks(eqx.Module):
     """
 
     features: Any
-    q: Critic
+    q: Any  # a critic, or an ensemble
     bonus: Any  # the bonus's state, where there is one
 
     def tables(
         self, observations: Any, allowed: jax.Array | None = None
     ) -> tuple[jax.Array, jax.Array]:
-        q = self.q.online.network(encode(self.features, observations))
+        q = self.q(encode(self.features, observations))
         return jax.nn.one_hot(jnp.argmax(among(allowed, q), -1), q.shape[-1]), q
 
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
+    return replace(begin(key, config, space, _critic), noise=config.noise.init())
+
+
+def _critic(key: jax.Array, config: Config, space: Space) -> Critic:
+    return Critic.of(space.network(key, config.hidden, xavier=False))
+
+
+def begin(key: jax.Array, config: Any, space: Space, make_q: Callable[..., Any]) -> State:
+    """The state with networks and an empty replay; `make_q` has q of a key, settings and space."""
     key, features_key, q_key, bonus_key = jax.random.split(key, 4)
     space, features = space.embed(features_key, config)
     networks = Networks(
         features=features,
-        q=Critic.of(space.network(q_key, config.hidden, xavier=False)),
+        q=make_q(q_key, config, space),
         bonus=config.bonus.init(bonus_key, space) if config.with_bonus else None,
     )
     example = noted(space.transition(), config.bonus, networks.bonus)
@@ -99,21 +110,32 @@ def act(
     state: State, config: Config, observation: Any, allowed: jax.Array | None = None
 ) -> tuple[jax.Array, jax.Array]:
     """Greedy, or uniform with probability epsilon_e."""
-    q = state.networks.q.online.network(encode(state.networks.features, observation))
-    epsilon = decreasing(config, state.episodes)
-    return state.draw_action(noisy_greedy(q, epsilon, allowed), allowed)
+    q = state.networks.q(encode(state.networks.features, observation))
+    epsilon = config.noise.share(decreasing(config, state.episodes))
+    logits = noisy_greedy(q, epsilon, allowed)
+    return state.draw_action(config.noise.lasting(state.noise, logits, allowed), allowed)
 
 
 def update(state: State, config: Config, transition: Transition, ended: jax.Array) -> State:
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
-    return update_from_replay(
+    after = update_from_replay(
         learn, state, config, transition, ended, lambda after: after.everyone.size >= config.batch
+    )
+    return replace(
+        after,
+        noise=config.noise.observe(
+            state.noise,
+            jax.random.fold_in(state.key, 2),  # 0 and 1 are its halves
+            decreasing(config, after.episodes),
+            transition.action,
+            ended,
+        ),
     )
 
 
-def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
+def learn(networks: Networks, config: Any, samples: Samples) -> Networks:
     """One update of q, and of the bonus where there is one."""
     far = samples.far
     reward, bonus = far.reward, networks.bonus

@@ -145,7 +145,7 @@ class DeepAgent(StepwiseAgent):
     def _begin_lane(self, i: int, episode: Episode, start: spaces.View) -> None:
         vector: Any = self._vector
         self._interrupts.is_closed = True
-        self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde))
+        self._arrays = self._compiled.lead(self._arrays, np.bool_(episode.hyde), np.int32(i))
         self._begin(episode.number, start)
         begun: Any = self._episode
         vector.lanes.places[i] = Lane(start, begun)

@@ -15,7 +15,7 @@ A step's bonus depends on its episode, so it is stored with the step.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -39,6 +39,9 @@ class EpisodicState(OfLanes):
     begins: jax.Array
     latest: jax.Array
     scale: jax.Array
+
+    def anew(self) -> Self:
+        return replace(self, begins=self.begins.at[self.lane].set(True))
 
 
 class Episodic(Bonus):

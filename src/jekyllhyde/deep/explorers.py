@@ -25,7 +25,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.learning import Critic
-from jekyllhyde.deep.networks import Samples, Space, among, blend, noisy_greedy, pick
+from jekyllhyde.deep.networks import Samples, Space, among, blend, pick
+from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -82,7 +83,8 @@ class Hyde(Explorer):
         )
 
     def logits(self, state: HydeState, config: Any, x: Any, allowed: Any) -> jax.Array:
-        return noisy_greedy(state.q.online.network(x), config.hyde_noise, allowed)
+        noise = config.noise.share(config.hyde_noise)
+        return noisy_greedy(state.q.online.network(x), noise, allowed)
 
     def observe(self, state: HydeState, config: Any, step: Samples, ended: Any) -> HydeState:
         return replace(state, bonus=config.bonus.observe(state.bonus, step, ended))
@@ -112,7 +114,7 @@ class Optimist(Explorer):
 
     def logits(self, state: OptimistState, config: Any, x: Any, allowed: Any) -> jax.Array:
         q = self._hopeful(state, config, state.q.online.network, x)
-        return noisy_greedy(q, config.hyde_noise, allowed)
+        return noisy_greedy(q, config.noise.share(config.hyde_noise), allowed)
 
     def observe(
         self, state: OptimistState, config: Any, step: Samples, ended: Any

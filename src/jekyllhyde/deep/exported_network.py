@@ -3,12 +3,16 @@
 from dataclasses import replace
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.linalg import block_diag
 
+from jekyllhyde.deep.bootstrapped import Ensemble, WithPrior
 from jekyllhyde.deep.encoders import WIDEST, Normalizer
 from jekyllhyde.deep.learning import ActorCritic
 from jekyllhyde.deep.networks import Network, Space
+from jekyllhyde.errors import require
 from jekyllhyde.policy_export import Exported
 
 MOST_LINES = 20  # of a description
@@ -21,11 +25,11 @@ KINDS = {
 
 def exported(space: Space, networks: Any) -> Exported:
     """The actor, or q where there is none, with what encodes observations."""
-    learner = networks.actor if isinstance(networks, ActorCritic) else networks.q.online
+    network = _greedy_in(networks)
     return Exported(
         arrays={
-            **_of_encoder(space, networks.features, learner.network),
-            **_of_network(_behind_table(space, networks.features, learner.network)),
+            **_of_encoder(space, networks.features, network),
+            **_of_network(_behind_table(space, networks.features, network)),
             **_of_actions(space),
         },
         observation=_observation(space),
@@ -33,6 +37,43 @@ def exported(space: Space, networks: Any) -> Exported:
         width=int(np.prod(space.shape)) if space.n_states is None else 0,
         images=space.images,
     )
+
+
+def _greedy_in(networks: Any) -> Network:
+    if isinstance(networks, ActorCritic):
+        network: Network = networks.actor.network
+    elif isinstance(networks.q, Ensemble):
+        network = _mean_of(networks.q.critics.online.network)
+    else:
+        network = networks.q.online.network
+    return network
+
+
+def _mean_of(heads: WithPrior) -> Network:
+    # The mean of all heads as one network: they lie side by side in its layers.
+    parts: list[Network] = [
+        jax.tree.map(lambda leaf, k=k: leaf[k], network)
+        for network in (heads.learned, heads.prior)
+        for k in range(len(heads.prior.biases[0]))
+    ]
+    first = parts[0]
+    require(
+        first.convolutions is None, "heads that see images cannot be exported as a single network"
+    )
+    weights = [
+        block_diag(*layers) for layers in zip(*(part.weights for part in parts), strict=True)
+    ]
+    biases = [
+        jnp.concatenate(layers) for layers in zip(*(part.biases for part in parts), strict=True)
+    ]
+    embedding = None
+    if first.embedding is None:  # all see the same
+        weights[0] = jnp.concatenate([part.weights[0] for part in parts], 1)
+    else:
+        embedding = jnp.concatenate([jnp.asarray(part.embedding) for part in parts], 1)
+    mean = jnp.tile(jnp.eye(len(first.biases[-1])), (len(parts), 1)) * 2.0 / len(parts)
+    weights[-1], biases[-1] = weights[-1] @ mean, biases[-1] @ mean
+    return Network(embedding, tuple(weights), tuple(biases))
 
 
 def _of_encoder(space: Space, features: Any, network: Network) -> dict[str, Any]:

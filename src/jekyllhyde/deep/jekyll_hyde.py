@@ -40,6 +40,7 @@ from jekyllhyde.deep.learning import (
     chosen,
     counted,
     learn_critics,
+    scaled,
     smallest,
 )
 from jekyllhyde.deep.networks import (
@@ -52,6 +53,7 @@ from jekyllhyde.deep.networks import (
     pick,
     static,
 )
+from jekyllhyde.deep.noise import Noise, Single
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.deep.return_bounds import Bounds, return_bounds
 from jekyllhyde.errors import require
@@ -69,6 +71,7 @@ class Config(Settings):
     first_values: float = 1.0  # scale of the critics' last weights before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
+    noise: Noise = Single()  # how long Hyde's uniform actions last: single, persistent, ...
     leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
     actor_rule: str | Rule = static("published")
@@ -170,7 +173,8 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             features=features,
             actor=Learner.of(space.network(actor_key, config.hidden)),
             critics=tuple(
-                Critic.of(space.network(k, config.hidden), config.first_values) for k in keys[2:]
+                Critic.of(scaled(space.network(k, config.hidden), config.first_values))
+                for k in keys[2:]
             ),
             explorer=explorer,
         ),
@@ -180,6 +184,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         if config.fifo or not config.prioritized
         else Priorities.empty(config.capacity),
         leader=config.leader.init(),
+        noise=config.noise.init(),
     )
 
 
@@ -190,9 +195,10 @@ def act(
     key: line 7.
     """
     x = encode(state.networks.features, observation)
+    hyde = config.explorer.logits(state.networks.explorer, config, x, allowed)
     logits = jnp.where(
         state.hyde_acts,
-        config.explorer.logits(state.networks.explorer, config, x, allowed),
+        config.noise.lasting(state.noise, hyde, allowed),
         state.networks.actor.network(x),
     )
     return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
@@ -234,7 +240,10 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         priorities=priorities,
         leader=config.leader.observe(state, transition, ended),
     )
-    return replace(after, hyde_acts=config.leader.hyde_next(after, config, draw, ended))  # 10
+    hyde_acts = config.leader.hyde_next(after, config, draw, ended)  # 10
+    epsilon, noise_key = config.hyde_noise * hyde_acts, jax.random.fold_in(draw_key, 1)
+    noise = config.noise.observe(state.noise, noise_key, epsilon, transition.action, ended)
+    return replace(after, hyde_acts=hyde_acts, noise=noise)
 
 
 def _recent(

@@ -8,7 +8,8 @@ handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he expl
 bandit       whoever's episodes have brought more, by an upper confidence bound
 """
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import equinox as eqx
 import jax
@@ -92,6 +93,9 @@ class BanditState(OfLanes):
     lowest: jax.Array
     highest: jax.Array
     running: jax.Array
+
+    def anew(self) -> Self:
+        return replace(self, running=self.running.at[self.lane].set(0.0))
 
 
 @LEADERS.register

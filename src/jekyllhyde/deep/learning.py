@@ -1,5 +1,5 @@
-"""What `ddqn`, `sac` and `jekyll_hyde` share: settings, replay, state, the gate of the warm-up, and
-the steps of action values.
+"""What `ddqn`, `bootstrapped`, `sac` and `jekyll_hyde` share: settings, replay, state, the gate of
+the warm-up, and the steps of action values.
 
     Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
     several critics  each q(s,a)  <-  the same goal; the smallest counts
@@ -33,6 +33,7 @@ from jekyllhyde.deep.networks import (
 
 _zero = partial(jnp.zeros, (), jnp.int32)
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
+Weighted = tuple[Transition, jax.Array]  # transitions, and their weights
 MOST = 2**31 - 1  # what counters stop at, instead of beginning anew below 0
 
 
@@ -72,11 +73,11 @@ class Replay(eqx.Module):
     and how many there are; images are in `frames`.
 
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
-    oldest one; without `keep`, nothing changes (and nothing is copied). `sample` has a transition
-    for each of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to
-    draw. `at` has those at certain places; where `n` is more than 1, with what so many steps led
-    to. `everything` has all places of the ring, with weights [capacity]: 0 where nothing is stored
-    yet.
+    oldest one; without `keep`, nothing changes (and nothing is copied). `draw` has a place for each
+    of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to draw.
+    `at` has the transitions at places; where `n` is more than 1, with what so many steps led to.
+    `sample` does both. `everything` has all places of the ring, with weights [capacity]: 0 where
+    nothing is stored yet.
     """
 
     data: Transition
@@ -114,16 +115,14 @@ class Replay(eqx.Module):
             frames,
         )
 
-    def sample(
-        self, uniform: jax.Array, n: int = 1, gamma: Any = 1.0
-    ) -> tuple[Transition, jax.Array]:
-        index = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
-        weight = jnp.broadcast_to(self.size > 0, index.shape).astype(jnp.float32)
-        return self.at(index, weight, n, gamma)
+    def draw(self, uniform: jax.Array) -> tuple[jax.Array, jax.Array]:
+        place = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
+        return place, jnp.broadcast_to(self.size > 0, place.shape).astype(jnp.float32)
 
-    def at(
-        self, place: jax.Array, weight: jax.Array, n: int = 1, gamma: Any = 1.0
-    ) -> tuple[Transition, jax.Array]:
+    def sample(self, uniform: jax.Array, n: int = 1, gamma: Any = 1.0) -> Weighted:
+        return self.at(*self.draw(uniform), n, gamma)
+
+    def at(self, place: jax.Array, weight: jax.Array, n: int = 1, gamma: Any = 1.0) -> Weighted:
         batch, weight = self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
         if n == 1:
             return batch, weight
@@ -133,11 +132,11 @@ class Replay(eqx.Module):
         led_to, is_there = self.frames.fetch(ahead.following)
         return replace(batch, ahead=replace(ahead, following=led_to)), weight * is_there
 
-    def everything(self) -> tuple[Transition, jax.Array]:
+    def everything(self) -> Weighted:
         weight = (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
         return self._fetched(self.data, weight)
 
-    def _fetched(self, batch: Transition, weight: jax.Array) -> tuple[Transition, jax.Array]:
+    def _fetched(self, batch: Transition, weight: jax.Array) -> Weighted:
         if self.frames is None:
             return batch, weight
         before, is_there = self.frames.fetch(batch.observation)
@@ -163,6 +162,7 @@ class State(eqx.Module):
     hyde_acts: jax.Array = eqx.field(default_factory=partial(jnp.asarray, False))  # else Jekyll
     priorities: Any = None  # of all transitions, where there are
     leader: Any = None  # what who leads depends on, where that is remembered
+    noise: Any = None  # the random action under way, where one may last
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None
@@ -200,9 +200,9 @@ def update_from_replay(
         networks = replace(networks, bonus=config.bonus.observe(networks.bonus, step, ended))
     key, batch_key = jax.random.split(state.key)
     everyone = state.everyone.add(noted(transition, config.bonus, networks.bonus))
-    draws = jax.random.uniform(batch_key, (config.batch,))
-    batch = everyone.sample(draws, getattr(config, "n_steps", 1), config.gamma)
-    learned = learn(networks, config, Samples.of(networks.features, *batch))
+    place, weight = everyone.draw(jax.random.uniform(batch_key, (config.batch,)))
+    batch = everyone.at(place, weight, getattr(config, "n_steps", 1), config.gamma)
+    learned = learn(networks, config, Samples.of(networks.features, *batch, place))
     after = replace(
         state,
         everyone=everyone,
@@ -227,20 +227,28 @@ def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
     return 1.0 / (1.0 + jnp.maximum(count - begin, 0) / config.epsilon_1)
 
 
+def scaled(network: Network, scale: Any) -> Network:
+    """The network with its last weights times `scale`."""
+    *hidden, last = network.weights
+    return replace(network, weights=(*hidden, scale * last))
+
+
 class Critic(eqx.Module):
-    """A network for q, and its target network; the same before the first step (`of`, with the last
-    weights times `scale`). `double_dqn` has the goal [N] of Double DQN on `reward` [N]; `learn`
-    takes a step towards a goal, with rates of q and of its target network.
+    """A network for q, which it calls, and its target network; the same before the first step
+    (`of`). `double_dqn` has the goal [N] of Double DQN on `reward` [N]; `learn` takes a step
+    towards a goal, with rates of q and of its target network.
     """
 
     online: Learner
-    target: Network
+    target: Any
 
     @classmethod
-    def of(cls, network: Network, scale: Any = 1.0) -> Self:
-        *hidden, last = network.weights
-        network = replace(network, weights=(*hidden, scale * last))
+    def of(cls, network: Any) -> Self:
         return cls(Learner.of(network), network)
+
+    def __call__(self, x: Any) -> jax.Array:
+        q: jax.Array = self.online.network(x)
+        return q
 
     def double_dqn(self, samples: Samples, reward: jax.Array, discount: Any) -> jax.Array:
         greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import jekyll_hyde, sac
+from jekyllhyde.deep import bootstrapped, jekyll_hyde, sac
 from jekyllhyde.deep.explorers import HydeState
 from jekyllhyde.deep.learning import Settings, State, decreasing
 from jekyllhyde.deep.networks import Samples, mean, pick
@@ -26,6 +26,8 @@ def measure(state: State, config: Settings) -> dict[str, jax.Array]:
         return _of_jekyll_hyde(state, config, samples)
     if isinstance(config, sac.Config):
         return _of_sac(state, config, samples)
+    if isinstance(config, bootstrapped.Config):
+        return _of_bootstrapped(state, config, samples)
     return _of_ddqn(state, config, samples)
 
 
@@ -68,6 +70,19 @@ def _of_ddqn(state: State, config: Any, samples: Samples) -> dict[str, jax.Array
     return {
         "epsilon": decreasing(config, state.episodes),
         "critic_loss": _error(networks.q.online.network, samples, goal),
+        **_of_bonus(networks, config, samples),
+    }
+
+
+def _of_bootstrapped(
+    state: State, config: bootstrapped.Config, samples: Samples
+) -> dict[str, jax.Array]:
+    networks = state.networks
+    goal = networks.q.double_dqn(samples, samples.reward, config.gamma * samples.discount)
+    taken = jax.vmap(pick, (0, None))(networks.q.each(samples.x), samples.action)
+    return {
+        "critic_loss": mean(jnp.mean((taken - goal) ** 2, 0), samples.weight),
+        "spread": mean(jnp.std(taken, 0), samples.weight),
         **_of_bonus(networks, config, samples),
     }
 

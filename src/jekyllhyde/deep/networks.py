@@ -220,20 +220,22 @@ class Samples(Transition):
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
     the observations of a batch by the `features` that all networks share. `among` and `among_next`
     have values [N, A] in s and in s' with those of forbidden actions replaced. `far` are the
-    samples with what n steps led to in place of what one did.
+    samples with what n steps led to in place of what one did. `place` is where in the replay they
+    lie, where that is known.
     """
 
     x: Any
     x_next: Any
     weight: jax.Array
+    place: Any = eqx.field(default=None, kw_only=True)
 
     @classmethod
-    def of(cls, features: Any, batch: Transition, weight: jax.Array) -> Self:
+    def of(cls, features: Any, batch: Transition, weight: jax.Array, place: Any = None) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
         if batch.ahead is not None:
             led_to = encode(features, batch.ahead.following)
             batch = replace(batch, ahead=replace(batch.ahead, following=led_to))
-        return cls(**vars(batch), x=x, x_next=x_next, weight=weight)
+        return cls(**vars(batch), x=x, x_next=x_next, weight=weight, place=place)
 
     @property
     def far(self) -> Self:
@@ -288,13 +290,3 @@ def mean(values: jax.Array, weight: jax.Array) -> jax.Array:
 def pick(table: jax.Array, action: jax.Array) -> jax.Array:
     """table[i, action[i]]."""
     return jnp.take_along_axis(table, action[:, None], axis=1)[:, 0]
-
-
-def noisy_greedy(q: jax.Array, noise: Any, allowed: jax.Array | None = None) -> jax.Array:
-    """Log-probabilities [A] of the greedy action of `q` [A], mixed with the uniform policy in the
-    share `noise`, among the actions that are `allowed`.
-    """
-    n_actions = q.shape[-1]
-    greedy = jax.nn.one_hot(jnp.argmax(among(allowed, q), -1), n_actions)
-    uniform = noise / n_actions if allowed is None else noise * allowed / jnp.sum(allowed)
-    return jnp.log(uniform + (1.0 - noise) * greedy)

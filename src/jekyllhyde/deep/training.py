@@ -92,7 +92,7 @@ def train(
     ----------
     env : the name of a domain, as four_rooms or chain; `domain` goes to its maker (`level`,
         `size`, `slip`, `n_states`, ...). Or any finite MDP.
-    agent : jekyll_hyde, ddqn, ddqn_rnd, sac or sac_rnd.
+    agent : jekyll_hyde, ddqn, ddqn_rnd, bootstrapped_dqn, sac or sac_rnd.
     seeds, episodes : how many runs, and training episodes per run.
     config : "published", "paper", "recommended", or a Config of the agent; `hyperparameters`
         replace some of its values.
