@@ -125,6 +125,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "one_hot": False,
         "prioritized": False,
         "n_steps": 1,
+        "pessimism": 1.0,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]
     return {name: spell(name, values[name]) for name in names if name in values}

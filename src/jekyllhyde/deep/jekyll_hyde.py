@@ -37,10 +37,10 @@ from jekyllhyde.deep.learning import (
     Replay,
     Settings,
     State,
+    agreed,
     chosen,
     counted,
     learn_critics,
-    smallest,
 )
 from jekyllhyde.deep.networks import (
     Learner,
@@ -66,6 +66,7 @@ class Config(Settings):
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
+    pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
     leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
     # the actor's update: the name of a rule, or "file.py:function"
@@ -75,7 +76,7 @@ class Config(Settings):
     fifo: bool = static(False)
     # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
-    critics: int = static(2)  # critics, of which the smallest counts
+    critics: int = static(2)  # how many critics Jekyll has
     n_steps: int = static(1)  # of the returns that the critics learn from
     # the actor sees q after the critic's update, instead of before
     fresh_critic: bool = static(False)
@@ -243,11 +244,12 @@ def _recent(
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of all networks: lines 15 to 19."""
     explorer = config.explorer.learn(networks.explorer, config, samples)  # 15, 16, 19
-    critics, q = learn_critics(  # 17
+    critics, values = learn_critics(  # 17
         networks.critics, samples, expected_sarsa(networks, config, samples), config
     )
     if config.fresh_critic:
-        q = smallest([critic.online.network(samples.x) for critic in critics])
+        values = [critic.online.network(samples.x) for critic in critics]
+    q = agreed(values, config.pessimism)
     return replace(
         networks,
         actor=learn_actor(networks.actor, config, samples, q),  # 18
@@ -260,14 +262,15 @@ def expected_sarsa(networks: Networks, config: Config, samples: Samples) -> jax.
     """The critics' goal [N], over all actions that the actor may take in s'."""
     samples = samples.far
     logits = samples.among_next(networks.actor.network(samples.x_next))
-    q = smallest([critic.target(samples.x_next) for critic in networks.critics])
+    following = [critic.target(samples.x_next) for critic in networks.critics]
+    q = agreed(following, config.pessimism)
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     return samples.reward + config.gamma * samples.discount * v
 
 
 def td_error(networks: Networks, config: Config, samples: Samples) -> jax.Array:
     """What the critics lack of their goal [N]."""
-    q = smallest([critic.online.network(samples.x) for critic in networks.critics])
+    q = agreed([each.online.network(samples.x) for each in networks.critics], config.pessimism)
     return expected_sarsa(networks, config, samples) - pick(q, samples.action)
 
 
