@@ -9,6 +9,8 @@
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
     door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
     ablation   one part of `recommended` taken away or put back, on four tasks
+    pessimism  swing-up with the smallest of two critics or their mean, and slower target networks
+    elsewhere  the same on control and DeepSea-20
     speed      1,000 seeds of DeepSea-20
 
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
@@ -65,6 +67,13 @@ ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
+PESSIMISM: dict[str, dict[str, Any]] = {
+    "pessimism of 1": {"pessimism": 1.0},
+    **{
+        f"of 0, target networks of {tau}": {"pessimism": 0.0, "tau": tau}
+        for tau in (0.05, 0.02, 0.01)
+    },
+}
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
     "uniform replay": {"prioritized": False},
@@ -238,6 +247,11 @@ def calls() -> dict[str, list[Call]]:
             Call(task, {name: changes}, 32, budget, every)
             for task, (budget, every) in ABLATED.items()
             for name, changes in ABLATION.items()
+        ],
+        "pessimism": [Call(SWING, PESSIMISM, 10, 200_000, 10_000)],
+        "elsewhere": [
+            *(Call(task, PESSIMISM, 10, STEPS[task], 2_000) for task in CONTROL),
+            Call("sea:20", PESSIMISM, 10, 500, 20),
         ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }
