@@ -73,6 +73,7 @@ PESSIMISM: dict[str, dict[str, Any]] = {
         f"of 0, target networks of {tau}": {"pessimism": 0.0, "tau": tau}
         for tau in (0.05, 0.02, 0.01)
     },
+    "of 0, 0.01, gamma of 0.995": {"pessimism": 0.0, "tau": 0.01, "gamma": 0.995},
 }
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
@@ -248,10 +249,10 @@ def calls() -> dict[str, list[Call]]:
             for task, (budget, every) in ABLATED.items()
             for name, changes in ABLATION.items()
         ],
-        "pessimism": [Call(SWING, PESSIMISM, 10, 200_000, 10_000)],
+        "pessimism": [Call(SWING, PESSIMISM, 8, 200_000, 10_000)],
         "elsewhere": [
-            *(Call(task, PESSIMISM, 10, STEPS[task], 2_000) for task in CONTROL),
-            Call("sea:20", PESSIMISM, 10, 500, 20),
+            *(Call(task, PESSIMISM, 8, STEPS[task], 2_000) for task in CONTROL),
+            Call("sea:20", PESSIMISM, 8, 500, 20),
         ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }
