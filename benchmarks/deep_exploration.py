@@ -11,6 +11,8 @@
     ablation   one part of `recommended` taken away or put back, on four tasks
     peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
                settings each, on seeds of their own
+    pessimism  swing-up with the smallest of two critics or their mean, and slower target networks
+    elsewhere  the same on control and DeepSea-20
     speed      1,000 seeds of DeepSea-20
 
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
@@ -68,6 +70,14 @@ WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has
 PROBLEMS = {"rooms": "four_rooms", "windy": "deep_sea"}
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
+PESSIMISM: dict[str, dict[str, Any]] = {
+    "pessimism of 1": {"pessimism": 1.0},
+    **{
+        f"of 0, target networks of {tau}": {"pessimism": 0.0, "tau": tau}
+        for tau in (0.05, 0.02, 0.01)
+    },
+    "of 0, 0.01, gamma of 0.995": {"pessimism": 0.0, "tau": 0.01, "gamma": 0.995},
+}
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
     "uniform replay": {"prioritized": False},
@@ -271,6 +281,11 @@ def calls() -> dict[str, list[Call]]:
             Call(task, settings, 5, budget, every, SEED + 1, agent=agent)
             for agent, settings in PEERS.items()
             for task, (budget, every) in PEER_TASKS.items()
+        ],
+        "pessimism": [Call(SWING, PESSIMISM, 8, 200_000, 10_000)],
+        "elsewhere": [
+            *(Call(task, PESSIMISM, 8, STEPS[task], 2_000) for task in CONTROL),
+            Call("sea:20", PESSIMISM, 8, 500, 20),
         ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }

@@ -325,6 +325,31 @@ def test_jekylls_critic_learns_expected_sarsa_by_hand() -> None:
     assert abs(v) > 0.1
 
 
+@pytest.mark.parametrize("pessimism", [0.0, 0.25, 1.0])
+def test_pessimism_is_how_much_the_smallest_critic_counts(pessimism: float) -> None:
+    """For the critics' goal, for their errors, and for what the actor learns from."""
+    config, state = jekyll(Space(3, (), 2), hidden=(16,), pessimism=pessimism)
+    networks, samples = state.networks, samples_of(state.networks, two_targets())
+
+    def value(x: Any) -> np.ndarray:
+        q = np.array([critic.online.network(x) for critic in networks.critics])
+        assert np.ptp(q, axis=0).min() > 1e-3
+        return pessimism * q.min(0) + (1.0 - pessimism) * q.mean(0)
+
+    pi = np.asarray(jax.nn.softmax(networks.actor.network(samples.x_next)))
+    v = np.sum(pi * value(samples.x_next), -1)
+    goal = np.array([2.0, 2.0 + config.gamma * v[1]])
+    assert np.asarray(jekyll_hyde.expected_sarsa(networks, config, samples)) == pytest.approx(goal)
+    error = np.asarray(jekyll_hyde.td_error(networks, config, samples))
+    assert error == pytest.approx(goal - value(samples.x)[:, 1], abs=1e-5)
+    actor = jekyll_hyde.learn(networks, config, samples).actor
+    moved = jekyll_hyde.learn_actor(networks.actor, config, samples, jnp.asarray(value(samples.x)))
+    difference = jax.tree.map(lambda a, b: jnp.abs(a - b).max(), actor.moments, moved.moments)
+    assert max(map(float, jax.tree.leaves(difference))) < 1e-6
+    largest = max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(moved.moments.mu))
+    assert largest > 1e-4
+
+
 def test_double_dqn_by_hand() -> None:
     """The online network chooses the next action, the target network values it."""
     config = configure("ddqn", "published", trained_embedding=False, hidden=(16,), tau=0.0)

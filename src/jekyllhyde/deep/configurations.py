@@ -140,6 +140,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "bounded": False,
         "n_steps": 1,
         "first_values": 1.0,
+        "pessimism": 1.0,
     }
     names += [name for name, record in plain.items() if values.get(name, record) != record]
     return {name: spell(name, values[name]) for name in names if name in values}

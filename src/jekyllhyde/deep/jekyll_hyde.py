@@ -37,11 +37,11 @@ from jekyllhyde.deep.learning import (
     Replay,
     Settings,
     State,
+    agreed,
     chosen,
     counted,
     learn_critics,
     scaled,
-    smallest,
 )
 from jekyllhyde.deep.networks import (
     Learner,
@@ -70,6 +70,7 @@ class Config(Settings):
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
     first_values: float = 1.0  # scale of the critics' last weights before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
+    pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
     noise: Noise = Single()  # how long Hyde's uniform actions last: single, persistent, ...
     leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
@@ -80,7 +81,7 @@ class Config(Settings):
     fifo: bool = static(False)
     # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
-    critics: int = static(2)  # critics, of which the smallest counts
+    critics: int = static(2)  # how many critics Jekyll has
     n_steps: int = static(1)  # of the returns that the critics learn from
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)
@@ -266,9 +267,10 @@ def learn(
     """One update of all networks: lines 15 to 19."""
     explorer = config.explorer.learn(networks.explorer, config, samples)  # 15, 16, 19
     goal = expected_sarsa(networks, config, samples, bounds)
-    critics, q = learn_critics(networks.critics, samples, goal, config)  # 17
+    critics, values = learn_critics(networks.critics, samples, goal, config)  # 17
     if config.fresh_critic:
-        q = smallest([critic.online.network(samples.x) for critic in critics])
+        values = [critic.online.network(samples.x) for critic in critics]
+    q = agreed(values, config.pessimism)
     return replace(
         networks,
         actor=learn_actor(networks.actor, config, samples, q),  # 18
@@ -285,7 +287,8 @@ def expected_sarsa(
     """
     samples = samples.far
     logits = samples.among_next(networks.actor.network(samples.x_next))
-    q = smallest([critic.target(samples.x_next) for critic in networks.critics])
+    following = [critic.target(samples.x_next) for critic in networks.critics]
+    q = agreed(following, config.pessimism)
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     v = v if bounds is None else jnp.clip(v, *bounds)
     return samples.reward + config.gamma * samples.discount * v
@@ -295,7 +298,7 @@ def td_error(
     networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
 ) -> jax.Array:
     """What the critics lack of their goal [N]."""
-    q = smallest([critic.online.network(samples.x) for critic in networks.critics])
+    q = agreed([each.online.network(samples.x) for each in networks.critics], config.pessimism)
     return expected_sarsa(networks, config, samples, bounds) - pick(q, samples.action)
 
 

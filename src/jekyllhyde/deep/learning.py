@@ -2,10 +2,10 @@
 the warm-up, and the steps of action values.
 
     Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
-    several critics  each q(s,a)  <-  the same goal; the smallest counts
+    several critics  each q(s,a)  <-  the same goal; the smallest counts, or their mean
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial, reduce
 from typing import Any, Self
@@ -274,15 +274,20 @@ def regress(
     return learner.descend(gradient, rate, config.clip, config.adam_eps), q
 
 
+def agreed(values: Sequence[jax.Array], pessimism: Any) -> jax.Array:
+    """What critics say together: the smallest of their values with pessimism 1, the mean with 0."""
+    return pessimism * smallest(values) + (1.0 - pessimism) * (sum(values) / len(values))
+
+
 def learn_critics(
     critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
-) -> tuple[tuple[Critic, ...], jax.Array]:
-    """One step of all critics towards one goal, and the smallest q [N, A] before it."""
+) -> tuple[tuple[Critic, ...], list[jax.Array]]:
+    """One step of all critics towards one goal, and the q [N, A] of each before it."""
     steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
     return tuple(
         Critic(online, blend(critic.target, online.network, config.tau))
         for critic, (online, _) in zip(critics, steps, strict=True)
-    ), smallest([q for _, q in steps])
+    ), [q for _, q in steps]
 
 
 class ActorCritic(eqx.Module):

@@ -111,9 +111,10 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
 
 def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     """One update of critics, actor and temperature, and of the bonus where there is one."""
-    critics, q = learn_critics(
+    critics, values = learn_critics(
         networks.critics, samples, soft_goal(networks, config, samples), config
     )
+    q = smallest(values)
     if config.with_bonus:
         networks, q_bonus = learn_bonus(networks, config, samples)
         q = q + config.bonus_weight * q_bonus
