@@ -12,7 +12,7 @@ import jax
 
 from jekyllhyde.errors import require
 
-RECORDS = ("bonus", "leader")
+RECORDS = ("bonus", "explorer", "leader")
 
 
 class OfLanes(eqx.Module):

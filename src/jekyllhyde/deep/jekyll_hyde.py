@@ -53,6 +53,7 @@ from jekyllhyde.deep.networks import (
     static,
 )
 from jekyllhyde.deep.priorities import Priorities
+from jekyllhyde.deep.views import shows_views
 from jekyllhyde.errors import require
 
 
@@ -154,6 +155,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     )
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config)
+    at_zero = shows_views(space)
     explorer = config.explorer.init((keys[0], keys[1]), config, space)
     example = noted(space.transition(), config.bonus, getattr(explorer, "bonus", None))
     return State(
@@ -161,7 +163,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         networks=Networks(
             features=features,
             actor=Learner.of(space.network(actor_key, config.hidden)),
-            critics=tuple(Critic.of(space.network(k, config.hidden)) for k in keys[2:]),
+            critics=tuple(Critic.of(space.network(k, config.hidden), at_zero) for k in keys[2:]),
             explorer=explorer,
         ),
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),

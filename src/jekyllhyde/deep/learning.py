@@ -228,16 +228,18 @@ def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
 
 
 class Critic(eqx.Module):
-    """A network for q, and its target network; the same before the first step (`of`). `double_dqn`
-    has the goal [N] of Double DQN on `reward` [N]; `learn` takes a step towards a goal, with rates
-    of q and of its target network.
+    """A network for q, and its target network; the same before the first step (`of`), and 0
+    everywhere where they begin `at_zero`. `double_dqn` has the goal [N] of Double DQN on `reward`
+    [N]; `learn` takes a step towards a goal, with rates of q and of its target network.
     """
 
     online: Learner
     target: Network
 
     @classmethod
-    def of(cls, network: Network) -> Self:
+    def of(cls, network: Network, at_zero: bool = False) -> Self:
+        if at_zero:
+            network = eqx.tree_at(lambda n: n.weights[-1], network, replace_fn=jnp.zeros_like)
         return cls(Learner.of(network), network)
 
     def double_dqn(self, samples: Samples, reward: jax.Array, discount: Any) -> jax.Array:
