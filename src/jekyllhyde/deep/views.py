@@ -44,7 +44,7 @@ class Taken(OfLanes):
             hashes=jax.random.bits(key, space.shape),
         )
 
-    def after(self, view: Any, action: jax.Array, ended: Any) -> Self:
+    def after(self, view: Any, action: Any, ended: Any) -> Self:
         episode = self.n[self.lane].at[self._place(view), action].add(1.0)
         return replace(self, n=self.n.at[self.lane].set(jnp.where(ended, 0.0, episode)))
 
