@@ -14,7 +14,7 @@ import jax
 
 from jekyllhyde.errors import require
 
-RECORDS = ("bonus", "leader", "noise")
+RECORDS = ("bonus", "explorer", "leader", "noise")
 
 
 class OfLanes(eqx.Module):

@@ -13,7 +13,8 @@ never tried is worth 1 whatever his network makes of it. A network that has to b
 weights alone is not so for long, for what it learns in one state moves it in others (Rashid et al.,
 2020, whose bonus is added instead). For him no trajectory ends: he goes on where the next one
 starts, so its end is worth his mean value at starts. Otherwise he would avoid the places where
-trajectories end.
+trajectories end. Where observations are views (`views`), an action is worth `weariness` less to him
+each time that he takes it again in an episode. Otherwise he walks in circles there.
 """
 
 from abc import abstractmethod
@@ -24,9 +25,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.learning import Critic
-from jekyllhyde.deep.networks import Samples, Space, among, blend, pick
+from jekyllhyde.deep.learning import Critic, scaled
+from jekyllhyde.deep.networks import Samples, Space, among, blend, pick, static
 from jekyllhyde.deep.noise import noisy_greedy
+from jekyllhyde.deep.views import Taken, shows_views
+from jekyllhyde.errors import check_count
 from jekyllhyde.registry import Choices
 
 EXPLORERS = Choices("explorer")
@@ -77,8 +80,9 @@ class Hyde(Explorer):
     """Double DQN on the bonus, greedy but for uniform actions with probability `hyde_noise`."""
 
     def init(self, keys: tuple[jax.Array, jax.Array], config: Any, space: Space) -> HydeState:
+        network = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
         return HydeState(
-            q=Critic.of(space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)),
+            q=Critic.of(scaled(network, config.first_values)),
             bonus=config.bonus.init(keys[1], space),
         )
 
@@ -98,22 +102,38 @@ class Hyde(Explorer):
 
 
 class OptimistState(HydeState):
-    """Also his mean value at `start`s, and whether the next step `begins` a trajectory."""
+    """Also his mean value at `start`s, whether the next step `begins` a trajectory, and of views
+    what was `taken` in the episode.
+    """
 
     start: jax.Array
     begins: jax.Array
+    taken: Taken | None
 
 
 @EXPLORERS.register
 class Optimist(Explorer):
     """Double DQN on the bonus; what is unknown is worth the most there is, and nothing ends."""
 
+    weariness: float = 0.05  # of an action, each time it is taken again in a view and an episode
+    lanes: int = static(1)  # environments that take turns; as many as there are
+
+    def __check_init__(self) -> None:
+        check_count(self.lanes, "lanes of optimist", 1)
+
     def init(self, keys: tuple[jax.Array, jax.Array], config: Any, space: Space) -> OptimistState:
         plain = Hyde().init(keys, config, space)
-        return OptimistState(plain.q, plain.bonus, start=jnp.ones(()), begins=jnp.asarray(True))
+        taken = None
+        if shows_views(space):
+            taken = Taken.empty(jax.random.fold_in(keys[1], 1), space, self.lanes)
+        return OptimistState(
+            plain.q, plain.bonus, start=jnp.ones(()), begins=jnp.asarray(True), taken=taken
+        )
 
     def logits(self, state: OptimistState, config: Any, x: Any, allowed: Any) -> jax.Array:
         q = self._hopeful(state, config, state.q.online.network, x)
+        if state.taken is not None:
+            q = q - self.weariness * state.taken.times(x)
         return noisy_greedy(q, config.noise.share(config.hyde_noise), allowed)
 
     def observe(
@@ -126,6 +146,7 @@ class Optimist(Explorer):
             config.bonus.observe(state.bonus, step, ended),
             start=blend(state.start, value, START_RATE * state.begins),
             begins=ended,
+            taken=state.taken and state.taken.after(step.x, step.action, ended),
         )
 
     def goal(self, state: OptimistState, config: Any, samples: Samples, bonus: Any) -> jax.Array:

@@ -1,0 +1,100 @@
+"""Views, cells of a grid as codes: first values of 0, and an explorer who leaves circles."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+import jax
+import jax.numpy as jnp
+
+from jekyllhyde import deep
+from jekyllhyde.deep import jekyll_hyde
+from jekyllhyde.deep.episodes_of_lanes import for_lanes, in_lane
+from jekyllhyde.deep.explorers import Optimist
+from jekyllhyde.deep.networks import Samples, Space, Transition
+from jekyllhyde.deep.views import Taken, shows_views
+from jekyllhyde.envs.space_parts import Part
+from jekyllhyde.errors import InputError
+
+VIEWS = Space(None, (6,), 3, parts=(Part((), "cells", (2, 1), (3, 0, 3, 0)),))
+FIRST, SECOND = jnp.array([1, 0, 0, 1, 0, 0], bool), jnp.array([1, 0, 0, 0, 1, 0], bool)
+
+
+def agent(space: Space = VIEWS, **settings: Any) -> tuple[Any, Any]:
+    small = {"hidden": (8,), "hidden_hyde": (8,), "batch": 4, "capacity": 20, "warmup": 0}
+    config = deep.configure("jekyll_hyde", **{**small, **settings})
+    return config, jekyll_hyde.init(jax.random.key(0), config, space)
+
+
+def critics_of(state: Any) -> list[Any]:
+    networks = state.networks
+    return [*networks.critics, networks.explorer.q]
+
+
+def observed(config: Any, state: Any, view: Any, action: int, ended: bool = False) -> Any:
+    step = Transition(view, jnp.int32(action), jnp.zeros(()), view, jnp.ones(()))
+    samples = Samples.of(None, step, jnp.ones(()))
+    return config.explorer.observe(state, config, samples, jnp.asarray(ended))
+
+
+def test_the_first_values_of_views_are_0_and_those_of_others_are_not() -> None:
+    assert shows_views(VIEWS)
+    for critic in critics_of(agent()[1]):
+        for network in (critic.online.network, critic.target):
+            assert not np.asarray(network(jnp.stack([FIRST, SECOND]))).any()
+            assert np.asarray(network.weights[0]).any()
+    for space, x in (Space(5, (), 3), jnp.int32(1)), (Space(None, (6,), 3), jnp.ones(6)):
+        assert not shows_views(space)
+        for critic in critics_of(agent(space)[1]):
+            assert np.asarray(critic.online.network(x)).all()
+
+
+def test_what_was_taken_is_known_by_view_action_and_lane_until_the_episode_ends() -> None:
+    taken = Taken.empty(jax.random.key(0), VIEWS, lanes=2)
+    for view, action in ((FIRST, 1), (FIRST, 1), (SECOND, 2)):
+        taken = taken.after(view, action, False)
+    assert np.asarray(taken.times(jnp.stack([FIRST, SECOND]))).tolist() == [[0, 2, 0], [0, 0, 1]]
+    other = in_lane(taken, jnp.int32(1))
+    assert not np.asarray(other.times(FIRST)).any()
+    ended = in_lane(other.after(FIRST, 0, True), jnp.int32(0))
+    assert np.asarray(ended.times(FIRST)).tolist() == [0, 2, 0]
+    assert not np.asarray(ended.after(FIRST, 0, True).times(SECOND)).any()
+
+
+def test_the_optimist_tries_another_action_where_he_has_been() -> None:
+    # whatever was tried is known here, and the network has no preference
+    config, state = agent(bonus="counts(decay=1e9)")
+    explorer = state.networks.explorer
+    for action in (0, 0, 0, 1, 1, 2):
+        explorer = observed(config, explorer, FIRST, action)
+    assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 2
+    explorer = observed(config, explorer, FIRST, 2)
+    explorer = observed(config, explorer, FIRST, 2)
+    assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 1
+    explorer = observed(config, explorer, FIRST, 1, ended=True)
+    assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 0
+
+
+def test_weariness_of_0_and_states_by_index_forget_what_was_taken() -> None:
+    config, state = agent(bonus="counts(decay=1e9)", explorer="optimist(weariness=0.0)")
+    explorer = state.networks.explorer
+    for action in (0, 0, 0, 1, 2):
+        explorer = observed(config, explorer, FIRST, action)
+    assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 0
+    assert agent(Space(5, (), 3))[1].networks.explorer.taken is None
+
+
+def test_the_optimist_has_room_for_the_lanes_of_an_environment() -> None:
+    config, _ = agent()
+    wide = for_lanes(config, SimpleNamespace(num_envs=3))
+    assert wide.explorer.lanes == 3
+    state = jekyll_hyde.init(jax.random.key(0), wide, VIEWS)
+    assert state.networks.explorer.taken.n.shape[0] == 3
+    with pytest.raises(InputError, match="lanes of optimist"):
+        Optimist(lanes=0)
