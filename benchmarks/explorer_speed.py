@@ -21,7 +21,7 @@ import numpy as np  # isort: skip
 import jekyllhyde as jh  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP, Floats  # isort: skip
 from jekyllhyde.tabular.learn import evaluation_times  # isort: skip
-from jekyllhyde.tabular.records import stream  # isort: skip
+from jekyllhyde.tabular.random_stream import stream  # isort: skip
 
 REPETITIONS, TURNS = 5, 2
 C_BONUS = 0.01

@@ -36,7 +36,8 @@ from jekyllhyde.tabular.agents import (  # isort: skip
 from jekyllhyde.tabular.algorithm import advance  # isort: skip
 from jekyllhyde.tabular.known_model import cumulate, known_model  # isort: skip
 from jekyllhyde.tabular.learn import _Job, evaluation_times, learn  # isort: skip
-from jekyllhyde.tabular.records import Run, Words, edges_of, stream, uniform  # isort: skip
+from jekyllhyde.tabular.random_stream import Words, stream, uniform  # isort: skip
+from jekyllhyde.tabular.records import Run, edges_of  # isort: skip
 from jekyllhyde.tabular.run_state import algorithm, initial_state  # isort: skip
 
 REPETITIONS = 5

@@ -596,6 +596,9 @@ def test_figure_writes_picture_numbers_and_verdicts(
 
 
 HEAVY = {"jax", "matplotlib", "pyarrow", "ray", "scipy.stats"}
+# what a small model and an agent of the paper do without
+UNUSED = {"scipy.sparse.csgraph", "scipy.sparse.linalg", "jekyllhyde.tabular.peers"}
+LEARN = "import jekyllhyde as jh; jh.learn(jh.chain(5), jh.TabularOnPolicy(), trajectories=2)"
 
 
 @pytest.mark.parametrize(
@@ -603,7 +606,8 @@ HEAVY = {"jax", "matplotlib", "pyarrow", "ray", "scipy.stats"}
     [
         ("import jekyllhyde", HEAVY | {"numba", "scipy"}),
         ("import jekyllhyde.intervals", HEAVY),
-        ("import jekyllhyde.cli as c; c.main(['plan', 'chain', '--updates', '5'])", HEAVY),
+        (LEARN, HEAVY | UNUSED),
+        ("import jekyllhyde.cli as c; c.main(['plan', 'chain', '--updates', '5'])", HEAVY | UNUSED),
     ],
 )
 def test_importing_the_package_stays_light(work: str, heavy: set[str]) -> None:

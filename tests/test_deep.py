@@ -18,7 +18,8 @@ from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
-from jekyllhyde.deep.learning import Critic, Replay, State, counted, decreasing, learn_critics
+from jekyllhyde.deep.critics import Critic, learn_critics
+from jekyllhyde.deep.learning import Replay, State, counted, decreasing
 from jekyllhyde.deep.networks import (
     Learner,
     Network,

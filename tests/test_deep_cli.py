@@ -18,7 +18,7 @@ import pytest
 from jekyllhyde import deep
 from jekyllhyde.agent import AGENTS, find_agent
 from jekyllhyde.cli import main
-from jekyllhyde.cli.console import agent_options
+from jekyllhyde.cli.flags import agent_options
 from jekyllhyde.cli.learning import device_sentence
 
 SMALL = ["--hidden", "8", "--batch", "8", "--capacity", "200"]

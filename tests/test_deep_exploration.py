@@ -21,14 +21,14 @@ import jax.numpy as jnp
 from jekyllhyde import deep
 from jekyllhyde.deep import ddqn, jekyll_hyde
 from jekyllhyde.deep.counts import Counts
+from jekyllhyde.deep.critics import Critic, bounds_of
 from jekyllhyde.deep.disagreement import Disagreement
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.explorers import Optimist
 from jekyllhyde.deep.leaders import Curious, HandingOver, HydeOnly, Scheduled
-from jekyllhyde.deep.learning import Critic, Replay, State
+from jekyllhyde.deep.learning import Replay, State
 from jekyllhyde.deep.networks import Samples, Space, Transition
 from jekyllhyde.deep.priorities import Priorities
-from jekyllhyde.deep.return_bounds import return_bounds
 from jekyllhyde.envs.space_parts import Part
 from jekyllhyde.errors import InputError
 
@@ -271,11 +271,11 @@ def rewarded(*rewards: float) -> Replay:
 
 def test_what_a_return_can_be_by_hand() -> None:
     both = rewarded(-1.0, -1.0, 0.0, 0.0), rewarded(-3.0, 2.0, 1.0, 1.0)
-    assert return_bounds(0.5, *both) == pytest.approx((-6.0, 4.0))
-    assert return_bounds(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
-    assert return_bounds(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == (0.0, 4.0)  # a trajectory may end
-    assert return_bounds(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == (0.0, 0.0)
-    least, most = return_bounds(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
+    assert bounds_of(0.5, *both) == pytest.approx((-6.0, 4.0))
+    assert bounds_of(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
+    assert bounds_of(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == (0.0, 4.0)  # a trajectory may end
+    assert bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == (0.0, 0.0)
+    least, most = bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
     assert least == 0.0
     assert 1e5 < most < jnp.inf
 

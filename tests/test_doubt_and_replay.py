@@ -14,7 +14,8 @@ import jekyllhyde as jh
 from jekyllhyde.jit import fetch_ahead, kernel
 from jekyllhyde.tabular.algorithm import draw, draws
 from jekyllhyde.tabular.learned_model import doubt_of, next_mean
-from jekyllhyde.tabular.records import POSITION, Run, new_edges, next_numbers, stream, uniform
+from jekyllhyde.tabular.random_stream import next_numbers, stream, uniform
+from jekyllhyde.tabular.records import POSITION, Run, new_edges
 from jekyllhyde.tabular.replays import Backward, TwoLogs
 from test_hyde import advanced, lake
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import jekyllhyde
+from jekyllhyde.jit import ROOMS
 
 PACKAGE = Path(jekyllhyde.__file__).parent.parent
 CODE = """
@@ -48,6 +49,16 @@ def test_an_edit_of_a_function_that_a_kernel_calls_is_noticed(tmp_path: Path) ->
     callee = package / "errors.py"
     callee.write_text(callee.read_text() + "\n")
     assert run(tmp_path) == (1.0, 0)
+
+
+def test_compiled_code_is_where_edits_are_noticed() -> None:
+    home = PACKAGE / "jekyllhyde"
+    rooms = {
+        path.parent.relative_to(home).as_posix()
+        for path in home.rglob("*.py")
+        if "jekyllhyde.jit" in path.read_text()
+    }
+    assert rooms == {".", *ROOMS}
 
 
 KERNEL = """

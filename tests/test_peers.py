@@ -14,7 +14,7 @@ from jekyllhyde.agent import AGENTS, find_agent
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError
 from jekyllhyde.tabular.posterior import gamma_variate, normal
-from jekyllhyde.tabular.records import stream
+from jekyllhyde.tabular.random_stream import stream
 
 PEERS = ("tabular_q_learning", "tabular_ucb_h", "tabular_ucbvi", "tabular_psrl")
 HYDES = ("hoeffding", "posterior")

@@ -18,7 +18,8 @@ from jekyllhyde.row_rules import ROW_RULES
 from jekyllhyde.tabular.algorithm import improve
 from jekyllhyde.tabular.jekyll import ACTORS
 from jekyllhyde.tabular.learned_model import new_counts
-from jekyllhyde.tabular.records import POSITION, Run, Transition, stream
+from jekyllhyde.tabular.random_stream import stream
+from jekyllhyde.tabular.records import POSITION, Run, Transition
 from jekyllhyde.tabular.records import Tables as LearnTables
 from jekyllhyde.tabular.row_actors import as_actor
 from mdps import Floats, random_mdp, random_policy

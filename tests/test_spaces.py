@@ -17,8 +17,9 @@ from gymnasium.spaces import Space as GymSpace
 import jekyllhyde as jh
 from boundary_envs import ACTIONS, SPACES, Sampled
 from jekyllhyde import deep
-from jekyllhyde.deep import ddqn, jekyll_hyde, learning, sac
+from jekyllhyde.deep import ddqn, jekyll_hyde, sac
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
+from jekyllhyde.deep.critics import smallest
 from jekyllhyde.deep.deep_agent import DeepAgent
 from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.networks import Samples, Space, Transition, among, pick
@@ -236,7 +237,7 @@ def test_forbidden_actions_do_not_count_in_targets() -> None:
 
     def goal(critics: Any) -> np.ndarray:
         values = [pick(critic.target(samples.x_next), chosen) for critic in critics]
-        return np.asarray(1.0 + 0.5 * learning.smallest(values))
+        return np.asarray(1.0 + 0.5 * smallest(values))
 
     for module, of in ((jekyll_hyde, jekyll_hyde.expected_sarsa), (sac, sac.soft_goal)):
         config: Any = replace(module.CONFIGS["recommended"], gamma=0.5, hidden=(8,))

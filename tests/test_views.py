@@ -32,27 +32,21 @@ def agent(space: Space = VIEWS, **settings: Any) -> tuple[Any, Any]:
     return config, jekyll_hyde.init(jax.random.key(0), config, space)
 
 
-def critics_of(state: Any) -> list[Any]:
-    networks = state.networks
-    return [*networks.critics, networks.explorer.q]
-
-
 def observed(config: Any, state: Any, view: Any, action: int, ended: bool = False) -> Any:
     step = Transition(view, jnp.int32(action), jnp.zeros(()), view, jnp.ones(()))
     samples = Samples.of(None, step, jnp.ones(()))
     return config.explorer.observe(state, config, samples, jnp.asarray(ended))
 
 
-def test_the_first_values_of_views_are_0_and_those_of_others_are_not() -> None:
+def test_hydes_first_values_of_views_are_0_and_those_of_others_are_not() -> None:
     assert shows_views(VIEWS)
-    for critic in critics_of(agent()[1]):
-        for network in (critic.online.network, critic.target):
-            assert not np.asarray(network(jnp.stack([FIRST, SECOND]))).any()
-            assert np.asarray(network.weights[0]).any()
+    hyde = agent()[1].networks.explorer.q
+    for network in (hyde.online.network, hyde.target):
+        assert not np.asarray(network(jnp.stack([FIRST, SECOND]))).any()
+        assert np.asarray(network.weights[0]).any()
     for space, x in (Space(5, (), 3), jnp.int32(1)), (Space(None, (6,), 3), jnp.ones(6)):
         assert not shows_views(space)
-        for critic in critics_of(agent(space)[1]):
-            assert np.asarray(critic.online.network(x)).all()
+        assert np.asarray(agent(space)[1].networks.explorer.q.online.network(x)).all()
 
 
 def test_what_was_taken_is_known_by_view_action_and_lane_until_the_episode_ends() -> None:

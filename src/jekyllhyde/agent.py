@@ -218,57 +218,53 @@ class AgentRecord:
         return pkgutil.resolve_name(self.home)
 
 
+def _in_tables(name: str, home: str, about: str, stored: str = "") -> AgentRecord:
+    home = f"jekyllhyde.tabular.{home}"
+    return AgentRecord(name, home, about, tabular=True, stored=stored or name)
+
+
+def _with_networks(name: str, cls: str, about: str, **fixed: Any) -> AgentRecord:
+    home = f"jekyllhyde.deep.agents:{cls}"
+    return AgentRecord(name, home, about, extra="deep", fixed=fixed)
+
+
 _RECORDS = (
-    AgentRecord(
+    _in_tables(
         "tabular_jekyll_hyde",
-        "jekyllhyde.tabular.agents:TabularJekyllHyde",
+        "agents:TabularJekyllHyde",
         "Dr Jekyll and Mr Hyde in tables (Algorithm 3)",
-        tabular=True,
         stored="jekyll-hyde",
     ),
-    AgentRecord(
+    _in_tables(
         "tabular_on_policy",
-        "jekyllhyde.tabular.agents:TabularOnPolicy",
+        "agents:TabularOnPolicy",
         "on-policy actor-critic in tables (Algorithm 2)",
-        tabular=True,
         stored="on-policy",
     ),
-    *(
-        AgentRecord(name, f"jekyllhyde.tabular.peer_agents:{cls}", about, tabular=True, stored=name)
-        for name, cls, about in (
-            ("tabular_q_learning", "TabularQLearning", "Q-learning in tables"),
-            ("tabular_ucb_h", "TabularUcbH", "Q-learning with the Hoeffding bonus"),
-            ("tabular_ucbvi", "TabularUcbvi", "UCBVI, optimistic values in the learned model"),
-            ("tabular_psrl", "TabularPsrl", "PSRL, posterior sampling in tables"),
-        )
+    _in_tables("tabular_q_learning", "peer_agents:TabularQLearning", "Q-learning in tables"),
+    _in_tables("tabular_ucb_h", "peer_agents:TabularUcbH", "Q-learning with the Hoeffding bonus"),
+    _in_tables(
+        "tabular_ucbvi",
+        "peer_agents:TabularUcbvi",
+        "UCBVI, optimistic values in the learned model",
     ),
-    AgentRecord(
-        "jekyll_hyde",
-        "jekyllhyde.deep.agents:JekyllHyde",
-        "Dr Jekyll and Mr Hyde with networks (Algorithm 4)",
-        extra="deep",
+    _in_tables("tabular_psrl", "peer_agents:TabularPsrl", "PSRL, posterior sampling in tables"),
+    _with_networks(
+        "jekyll_hyde", "JekyllHyde", "Dr Jekyll and Mr Hyde with networks (Algorithm 4)"
     ),
-    AgentRecord("ddqn", "jekyllhyde.deep.agents:DoubleDQN", "Double DQN", extra="deep"),
-    AgentRecord(
-        "ddqn_rnd",
-        "jekyllhyde.deep.agents:DoubleDQN",
-        "Double DQN with a bonus added to the reward",
-        extra="deep",
-        fixed={"bonus": "rnd"},
+    _with_networks("ddqn", "DoubleDQN", "Double DQN"),
+    _with_networks(
+        "ddqn_rnd", "DoubleDQN", "Double DQN with a bonus added to the reward", bonus="rnd"
     ),
-    AgentRecord(
-        "bootstrapped_dqn",
-        "jekyllhyde.deep.agents:BootstrappedDQN",
-        "bootstrapped DQN with random priors",
-        extra="deep",
-    ),
-    AgentRecord("sac", "jekyllhyde.deep.agents:DiscreteSAC", "soft actor-critic", extra="deep"),
-    AgentRecord(
+    _with_networks("bootstrapped_dqn", "BootstrappedDQN", "bootstrapped DQN with random priors"),
+    _with_networks("sac", "DiscreteSAC", "soft actor-critic"),
+    _with_networks(
         "sac_rnd",
-        "jekyllhyde.deep.agents:DiscreteSAC",
+        "DiscreteSAC",
         "soft actor-critic with a critic of the bonus",
-        extra="deep",
-        fixed={"bonus": "rnd", "eta": 1e-3, "eta_c": 1e-3},
+        bonus="rnd",
+        eta=1e-3,
+        eta_c=1e-3,
     ),
 )
 AGENTS = Registry("agent", {record.name: record for record in _RECORDS})

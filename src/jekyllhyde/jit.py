@@ -8,10 +8,11 @@ A choice is a NamedTuple with methods, and `by_type` makes a phase of one of the
 first argument selects the code, compiled or not.
 
 Compiled code is kept on disk. Numba stamps it with the kernel's own file only, so that an edit of a
-function that the kernel calls would go unnoticed; here the stamp is that of all files of the
-package. What was compiled for the classes of another file is kept in an index of its own, named by
-that file's digest. Every entry has a checksum, since LLVM does not survive a truncated one. Where
-the disk or Numba does not play along, code is compiled anew in every process.
+function that the kernel calls would go unnoticed; here the stamp is that of all files of the floor
+and of the rooms that have compiled code. What was compiled for the classes of another file is kept
+in an index of its own, named by that file's digest. Every entry has a checksum, since LLVM does not
+survive a truncated one. Where the disk or Numba does not play along, code is compiled anew in every
+process.
 """
 
 import hashlib
@@ -40,6 +41,7 @@ from jekyllhyde.references import digest_of, file_digest
 
 F = TypeVar("F", bound=Callable[..., object])
 READ_AND_KEEP = (0, 3, 1)  # for reading, into the nearest cache, of data
+ROOMS = ("mdp", "planning", "tabular")  # that have compiled code, beside the floor
 COMPUTE_CAPABILITY = (8, 0)  # of the GPU that `compile_ptx` compiles for
 
 
@@ -259,7 +261,8 @@ def refuse_stale_modules() -> None:
 
 @cache
 def _package_stamp() -> str:
-    # Changes whenever the content of a file of the package does.
-    files = sorted(Path(__file__).parent.rglob("*.py"))
+    # Changes whenever the content of a file does that compiled code may come from.
+    floor = Path(__file__).parent
+    files = sorted(path for folder in ("", *ROOMS) for path in (floor / folder).glob("*.py"))
     contents = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(numba.__version__.encode() + contents).hexdigest()

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import tyro
 
-from jekyllhyde.cli.console import keywords_of, say, show_json
+from jekyllhyde.cli.console import say, show_json
+from jekyllhyde.cli.flags import keywords_of
 from jekyllhyde.envs.environment_check import check_env
 
 

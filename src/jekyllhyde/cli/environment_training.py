@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from jekyllhyde.agent import LAST, Record, make_agent
-from jekyllhyde.cli.console import keywords_of, settings_of
+from jekyllhyde.cli.flags import keywords_of, settings_of
 from jekyllhyde.cli.live_table import live_table
 from jekyllhyde.cli.training_folder import TrainingFolder
 from jekyllhyde.cli.training_page import write_page

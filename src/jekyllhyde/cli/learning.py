@@ -9,8 +9,8 @@ from gymnasium.spaces import Discrete
 
 import jekyllhyde as jh
 from jekyllhyde.agent import AGENTS, AgentRecord, make_agent
-from jekyllhyde.cli.console import keywords_of, settings_of
 from jekyllhyde.cli.environment_training import learn_step_by_step
+from jekyllhyde.cli.flags import keywords_of, settings_of
 from jekyllhyde.cli.training_task import Outcome, Task, row
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.tabular import train_files

@@ -9,7 +9,8 @@ import tyro
 
 from jekyllhyde import references
 from jekyllhyde.agent import AGENTS, find_agent
-from jekyllhyde.cli.console import agent_options, show_json, show_table, shown
+from jekyllhyde.cli.console import show_json, show_table
+from jekyllhyde.cli.flags import agent_options, shown
 from jekyllhyde.errors import check_choice
 from jekyllhyde.mdp.domains import DOMAINS, Domain, known_domain
 from jekyllhyde.registry import python_name, shell_name

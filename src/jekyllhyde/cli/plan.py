@@ -6,16 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import jekyllhyde as jh
-from jekyllhyde.cli.console import (
-    ProblemCommand,
-    first_argument,
-    given,
-    prepare_out,
-    say,
-    show_json,
-    show_table,
-    with_flags,
-)
+from jekyllhyde.cli.console import prepare_out, say, show_json, show_table
+from jekyllhyde.cli.flags import ProblemCommand, first_argument, given, with_flags
 from jekyllhyde.errors import require
 from jekyllhyde.mdp.domains import find_problem
 from jekyllhyde.options import options_of

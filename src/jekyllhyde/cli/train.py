@@ -15,16 +15,13 @@ from typing import Annotated, Any, ClassVar
 import tyro
 
 from jekyllhyde.agent import AGENTS, AgentRecord, find_agent
-from jekyllhyde.cli.console import (
+from jekyllhyde.cli.console import prepare_out, say, show_json, show_table
+from jekyllhyde.cli.flags import (
     Options,
     ProblemCommand,
     agent_options,
     first_argument,
     given,
-    prepare_out,
-    say,
-    show_json,
-    show_table,
     value_of,
     values_of,
     with_flags,

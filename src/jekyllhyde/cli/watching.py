@@ -15,7 +15,8 @@ import tyro
 
 from jekyllhyde import intervals
 from jekyllhyde.agent import find_agent
-from jekyllhyde.cli.console import keywords_of, say, show_json, show_table, values_of
+from jekyllhyde.cli.console import say, show_json, show_table
+from jekyllhyde.cli.flags import keywords_of, values_of
 from jekyllhyde.cli.training_folder import TrainingFolder, read_command, read_config
 from jekyllhyde.episode import reset
 from jekyllhyde.errors import InputError, check_choice, check_count, need, require
@@ -68,22 +69,28 @@ class Training(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Eval:
-    """Returns of the greedy policy of a training of `jh train --out FOLDER`, with intervals."""
+class TrainingCommand:
+    """What the commands on an agent of a training share."""
 
     folder: Folder
     """A folder of jh train --out."""
+    best: bool = False
+    """The agent of the best evaluation, instead of the newest."""
+    trust: Trust = False
+
+
+@dataclass(frozen=True)
+class Eval(TrainingCommand):
+    """Returns of the greedy policy of a training of `jh train --out FOLDER`, with intervals."""
+
     episodes: int = 100
     """Episodes of each run."""
     who: str = "jekyll"
     """jekyll or hyde."""
-    best: bool = False
-    """The agent of the best evaluation, instead of the newest."""
     drawn: bool = False
     """Actions are drawn from the policy, instead of the most probable."""
     seed: int = 0
     """Seed of the episodes."""
-    trust: Trust = False
     json: bool = False
     """Print one JSON object instead of the table."""
 
@@ -116,13 +123,11 @@ class Eval:
 
 
 @dataclass(frozen=True)
-class Watch:
+class Watch(TrainingCommand):
     """Show Jekyll or Hyde of a training acting: as text in the terminal where the environment can,
     as a GIF or an mp4, or in a window.
     """
 
-    folder: Folder
-    """A folder of jh train --out."""
     out: Annotated[Path | None, tyro.conf.arg(help_behavior_hint="(default: the terminal)")] = None
     """File for the film, .gif or .mp4 (which needs ffmpeg)."""
     window: bool = False
@@ -137,11 +142,8 @@ class Watch:
     """Pictures per second."""
     number: int = 0
     """Which run."""
-    best: bool = False
-    """The agent of the best evaluation, instead of the newest."""
     seed: int = 0
     """Seed of the episodes."""
-    trust: Trust = False
 
     def run(self) -> None:
         for name in ("episodes", "most", "fps"):
@@ -200,23 +202,17 @@ class Compare:
 
 
 @dataclass(frozen=True)
-class Export:
+class Export(TrainingCommand):
     """The greedy policy of a training of `jh train --out` for others: its weights, a forward pass
     that needs NumPy alone, and a model card.
     """
 
-    folder: Folder
-    """A folder of jh train --out."""
     out: Path = Path("policy")
     """Folder for policy.npz, policy.py and README.md."""
     onnx: bool = False
     """Write policy.onnx too."""
     number: int = 0
     """Which run."""
-    best: bool = False
-    """The agent of the best evaluation, instead of the newest."""
-
-    trust: Trust = False
 
     def run(self) -> None:
         training = Training.of(self.folder, self.trust)

@@ -42,8 +42,8 @@ ABOUT, ARRAYS = "agent.json", "state.safetensors"
 MOST = 1 << 24  # bytes of the first, most of which are evaluations
 LONGEST = 300  # characters of a sentence, which may quote the file
 # settings that came later: files without them have the defaults
-LATER = ("bounded", "first_values", "leader", "n_steps", "noise", "one_hot", "pessimism")
-LATER += ("prioritized",)
+LATER = {"bounded", "first_values", "leader", "n_steps", "noise", "one_hot", "pessimism"}
+LATER |= {"prioritized"}
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 # what damaged or hostile files make their readers raise; JAX's errors are among them
 _UNREADABLE = (

@@ -18,8 +18,9 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep import ddqn
+from jekyllhyde.deep.critics import Critic
 from jekyllhyde.deep.episodes_of_lanes import OfLanes
-from jekyllhyde.deep.learning import Critic, Settings, State, update_from_replay
+from jekyllhyde.deep.learning import Settings, State, update_from_replay
 from jekyllhyde.deep.networks import Network, Samples, Space, Transition, encode, static
 from jekyllhyde.deep.noise import noisy_greedy
 

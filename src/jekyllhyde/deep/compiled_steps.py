@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import learning, measures, networks, spaces
+from jekyllhyde.deep import critics, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.deep.episodes_of_lanes import begun, in_lane
 from jekyllhyde.deep.packed_state import Arrays, Packing
@@ -53,7 +53,7 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
             x, views.allowed
         )
         critic = getattr(own.explorer, "q", None)  # an explorer of the user's own may have none
-        q = critic.online.network(x) if isinstance(critic, learning.Critic) else None
+        q = critic.online.network(x) if isinstance(critic, critics.Critic) else None
         return jax.nn.softmax(logits), q
 
     return SimpleNamespace(

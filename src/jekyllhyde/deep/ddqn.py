@@ -15,14 +15,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RND, noted
-from jekyllhyde.deep.learning import (
-    Critic,
-    Replay,
-    Settings,
-    State,
-    decreasing,
-    update_from_replay,
-)
+from jekyllhyde.deep.critics import Critic
+from jekyllhyde.deep.learning import Replay, Settings, State, decreasing, update_from_replay
 from jekyllhyde.deep.networks import (
     Samples,
     Space,

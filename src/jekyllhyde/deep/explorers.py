@@ -25,7 +25,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.learning import Critic, scaled
+from jekyllhyde.deep.critics import Critic
 from jekyllhyde.deep.networks import Samples, Space, among, blend, pick, static
 from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.deep.views import Taken, shows_views
@@ -82,7 +82,7 @@ class Hyde(Explorer):
     def init(self, keys: tuple[jax.Array, jax.Array], config: Any, space: Space) -> HydeState:
         network = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
         return HydeState(
-            q=Critic.of(scaled(network, config.first_values)),
+            q=Critic.of(network.scaled(0.0) if shows_views(space) else network),
             bonus=config.bonus.init(keys[1], space),
         )
 

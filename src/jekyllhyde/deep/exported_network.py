@@ -9,8 +9,8 @@ import numpy as np
 from jax.scipy.linalg import block_diag
 
 from jekyllhyde.deep.bootstrapped import Ensemble, WithPrior
+from jekyllhyde.deep.critics import ActorCritic
 from jekyllhyde.deep.encoders import WIDEST, Normalizer
-from jekyllhyde.deep.learning import ActorCritic
 from jekyllhyde.deep.networks import Network, Space
 from jekyllhyde.errors import require
 from jekyllhyde.policy_export import Exported

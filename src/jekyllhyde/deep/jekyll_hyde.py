@@ -29,33 +29,13 @@ import jax.numpy as jnp
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.counts import Counts
+from jekyllhyde.deep.critics import ActorCritic, Bounds, Critic, agreed, bounds_of, learn_critics
 from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
 from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
-from jekyllhyde.deep.learning import (
-    ActorCritic,
-    Critic,
-    Replay,
-    Settings,
-    State,
-    agreed,
-    chosen,
-    counted,
-    learn_critics,
-    scaled,
-)
-from jekyllhyde.deep.networks import (
-    Learner,
-    Samples,
-    Space,
-    Transition,
-    encode,
-    mean,
-    pick,
-    static,
-)
+from jekyllhyde.deep.learning import Replay, Settings, State, chosen, counted
+from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick, static
 from jekyllhyde.deep.noise import Noise, Single
 from jekyllhyde.deep.priorities import Priorities
-from jekyllhyde.deep.return_bounds import Bounds, return_bounds
 from jekyllhyde.errors import require
 
 
@@ -68,7 +48,7 @@ class Config(Settings):
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
-    first_values: float = 1.0  # scale of the last weights of action values before the first step
+    first_values: float = 1.0  # scale of the critics' last weights before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
@@ -141,6 +121,7 @@ CONFIGS = {
         prioritized=True,
         bounded=True,
         first_values=0.01,
+        pessimism=0.0,
         adam_eps=1e-5,
         tau=0.05,
         tau_hyde=0.05,
@@ -174,7 +155,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
             features=features,
             actor=Learner.of(space.network(actor_key, config.hidden)),
             critics=tuple(
-                Critic.of(scaled(space.network(k, config.hidden), config.first_values))
+                Critic.of(space.network(k, config.hidden).scaled(config.first_values))
                 for k in keys[2:]
             ),
             explorer=explorer,
@@ -226,7 +207,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     samples = Samples.of(networks.features, *batch)
-    bounds = return_bounds(config.gamma, everyone, hyde) if config.bounded else None
+    bounds = bounds_of(config.gamma, everyone, hyde) if config.bounded else None
     if priorities is not None:
         surprise = jnp.abs(td_error(networks, config, samples, bounds))
         priorities = priorities.learned(place, surprise[: config.batch])

@@ -1,13 +1,10 @@
-"""What `ddqn`, `bootstrapped`, `sac` and `jekyll_hyde` share: settings, replay, state, the gate of
-the warm-up, and the steps of action values.
-
-    Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
-    several critics  each q(s,a)  <-  the same goal; the smallest counts, or their mean
+"""What `ddqn`, `bootstrapped`, `sac` and `jekyll_hyde` share: settings, replay, state and the gate
+of the warm-up. Their action values are in `critics`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Self
 
 import equinox as eqx
@@ -19,20 +16,12 @@ from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.frames import Frames, without_images
 from jekyllhyde.deep.multistep import look_ahead
 from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
     Samples,
     Transition,
-    among,
-    blend,
-    encode,
-    mean,
-    pick,
     static,
 )
 
 _zero = partial(jnp.zeros, (), jnp.int32)
-smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
 Weighted = tuple[Transition, jax.Array]  # transitions, and their weights
 MOST = 2**31 - 1  # what counters stop at, instead of beginning anew below 0
 
@@ -225,85 +214,3 @@ def decreasing(config: Any, count: jax.Array, begin: int = 0) -> jax.Array:
     if config.schedule == "paper":
         return jnp.minimum(1.0, config.epsilon_1 / jnp.maximum(count, 1))
     return 1.0 / (1.0 + jnp.maximum(count - begin, 0) / config.epsilon_1)
-
-
-def scaled(network: Network, scale: Any) -> Network:
-    """The network with its last weights times `scale`."""
-    *hidden, last = network.weights
-    return replace(network, weights=(*hidden, scale * last))
-
-
-class Critic(eqx.Module):
-    """A network for q, which it calls, and its target network; the same before the first step
-    (`of`). `double_dqn` has the goal [N] of Double DQN on `reward` [N]; `learn` takes a step
-    towards a goal, with rates of q and of its target network.
-    """
-
-    online: Learner
-    target: Any
-
-    @classmethod
-    def of(cls, network: Any) -> Self:
-        return cls(Learner.of(network), network)
-
-    def __call__(self, x: Any) -> jax.Array:
-        q: jax.Array = self.online.network(x)
-        return q
-
-    def double_dqn(self, samples: Samples, reward: jax.Array, discount: Any) -> jax.Array:
-        greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)
-        return reward + discount * pick(self.target(samples.x_next), greedy)
-
-    def learn(
-        self, samples: Samples, goal: jax.Array, eta: Any, tau: Any, config: Settings
-    ) -> Self:
-        online, _ = regress(self.online, samples, goal, eta, config)
-        return type(self)(online, blend(self.target, online.network, tau))
-
-
-def regress(
-    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
-) -> tuple[Learner, jax.Array]:
-    """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
-
-    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
-        q = network(samples.x)
-        return mean((pick(q, samples.action) - goal) ** 2, samples.weight), q
-
-    gradient, q = jax.grad(loss, has_aux=True)(learner.network)
-    return learner.descend(gradient, rate, config.clip, config.adam_eps), q
-
-
-def agreed(values: Sequence[jax.Array], pessimism: Any) -> jax.Array:
-    """What critics say together: the smallest of their values with pessimism 1, the mean with 0."""
-    return pessimism * smallest(values) + (1.0 - pessimism) * (sum(values) / len(values))
-
-
-def learn_critics(
-    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
-) -> tuple[tuple[Critic, ...], list[jax.Array]]:
-    """One step of all critics towards one goal, and the q [N, A] of each before it."""
-    steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
-    return tuple(
-        Critic(online, blend(critic.target, online.network, config.tau))
-        for critic, (online, _) in zip(critics, steps, strict=True)
-    ), [q for _, q in steps]
-
-
-class ActorCritic(eqx.Module):
-    """The networks of an actor and its critics, and what encodes observations for all of them (None
-    where nothing does). `tables` has the policy pi [S, A], whose greedy action is evaluated, and
-    the smallest critic q [S, A] in all `observations`, whose actions may be restricted.
-    """
-
-    features: Any
-    actor: Learner
-    critics: tuple[Critic, ...]
-
-    def tables(
-        self, observations: Any, allowed: jax.Array | None = None
-    ) -> tuple[jax.Array, jax.Array]:
-        x = encode(self.features, observations)
-        return jax.nn.softmax(among(allowed, self.actor.network(x))), smallest(
-            [critic.online.network(x) for critic in self.critics]
-        )

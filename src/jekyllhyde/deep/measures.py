@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep import bootstrapped, jekyll_hyde, sac
+from jekyllhyde.deep.critics import bounds_of
 from jekyllhyde.deep.explorers import HydeState
 from jekyllhyde.deep.learning import Settings, State, decreasing
 from jekyllhyde.deep.networks import Samples, mean, pick
-from jekyllhyde.deep.return_bounds import return_bounds
 
 BATCH = 256
 
@@ -35,7 +35,7 @@ def _of_jekyll_hyde(
     state: State, config: jekyll_hyde.Config, samples: Samples
 ) -> dict[str, jax.Array]:
     networks = state.networks
-    bounds = return_bounds(config.gamma, state.everyone, state.hyde) if config.bounded else None
+    bounds = bounds_of(config.gamma, state.everyone, state.hyde) if config.bounded else None
     goal = jekyll_hyde.expected_sarsa(networks, config, samples, bounds)
     values = {
         "epsilon": config.leader.epsilon(state, config),

@@ -49,6 +49,11 @@ class Network(eqx.Module):
             x = jax.nn.relu(_product(x, w) + b)
         return _product(x, weight) + bias
 
+    def scaled(self, scale: Any) -> Self:
+        """The network with its last weights times `scale`."""
+        *hidden, last = self.weights
+        return replace(self, weights=(*hidden, scale * last))
+
 
 def _product(x: Any, weight: jax.Array) -> jax.Array:
     # an index stands for its one-hot vector: of the product that is a row

@@ -16,17 +16,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RND, noted
-from jekyllhyde.deep.learning import (
-    ActorCritic,
-    Critic,
-    Replay,
-    Settings,
-    State,
-    learn_critics,
-    regress,
-    smallest,
-    update_from_replay,
-)
+from jekyllhyde.deep.critics import ActorCritic, Critic, learn_critics, regress, smallest
+from jekyllhyde.deep.learning import Replay, Settings, State, update_from_replay
 from jekyllhyde.deep.networks import (
     Learner,
     Network,

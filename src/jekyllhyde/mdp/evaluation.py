@@ -17,8 +17,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse import csgraph
-from scipy.sparse import linalg as sparse_linalg
 
 from jekyllhyde.errors import check_choice, require
 from jekyllhyde.mdp.finite import CSR, Bools, FiniteMDP, Floats, refuse
@@ -145,7 +143,9 @@ def _dense_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
 
 def _sparse_factors(P: CSR, gamma: float) -> Callable[[Floats, bool], Floats]:
     # The same of SuperLU. An M-matrix needs no pivoting: the pattern alone sets the order, which
-    # halves the fill on grids.
+    # halves the fill on grids. It is imported here, for small models do without it.
+    from scipy.sparse import linalg as sparse_linalg
+
     factors = sparse_linalg.splu(
         sparse.csc_array(sparse.eye_array(P.shape[0]) - gamma * P),
         permc_spec="MMD_AT_PLUS_A",
@@ -220,6 +220,8 @@ def density(mdp: FiniteMDP, system: System, guess: Floats | None = None) -> Floa
 def _reachable(P: CSR, sources: Bools) -> Bools:
     # States that can be reached from `sources` (a mask), themselves included, along positive
     # entries of P: those that a search finds from one more state, which leads to the sources.
+    from scipy.sparse import csgraph  # here, for a discount below 1 does without it
+
     n, links = P.shape[0], P.copy()
     links.eliminate_zeros()
     indices = np.append(links.indices, np.flatnonzero(sources))

@@ -10,7 +10,7 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,30 +33,34 @@ from jekyllhyde.planning.updates import Tables, compiles, theta_of, update, upda
 from jekyllhyde.schedule import ScheduleLike
 
 
+class _Common(TypedDict, total=False):
+    # what all runs of a batch share
+    parametrization: Any
+    updates: int
+    target: float | None
+    record: Sequence[str]
+    record_at: Times
+    pi0: ArrayLike | None
+    convention: str
+    engine: str
+    threads: int | None
+    progress: Progress | None
+
+
 @overload
 def plan(
     mdp: FiniteMDP,
     *,
-    parametrization: Any = ...,
     density: DensityLike = ...,
     o: ScheduleLike | None = ...,
     eta: ScheduleLike = ...,
     lam: float = ...,
-    updates: int = ...,
-    target: float | None = ...,
-    record: Sequence[str] = ...,
-    record_at: Times = ...,
-    pi0: ArrayLike | None = ...,
-    convention: str = ...,
-    engine: str = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
+    **common: Unpack[_Common],
 ) -> PlanRun: ...
 @overload
 def plan(
     mdp: Sequence[FiniteMDP],
     *,
-    parametrization: Any = ...,
     density: DensityLike | list[DensityLike] | list[str] = ...,
     o: ScheduleLike
     | list[ScheduleLike | None]
@@ -66,15 +70,7 @@ def plan(
     | None = ...,
     eta: ScheduleLike | list[ScheduleLike] | list[float] | list[str] = ...,
     lam: float | list[float] = ...,
-    updates: int = ...,
-    target: float | None = ...,
-    record: Sequence[str] = ...,
-    record_at: Times = ...,
-    pi0: ArrayLike | None = ...,
-    convention: str = ...,
-    engine: str = ...,
-    threads: int | None = ...,
-    progress: Progress | None = ...,
+    **common: Unpack[_Common],
 ) -> list[PlanRun]: ...
 
 

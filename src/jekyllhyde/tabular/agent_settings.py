@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from jekyllhyde.tabular.algorithm import Algorithm
     from jekyllhyde.tabular.run_state import RunState
 
 
@@ -27,6 +28,10 @@ class AgentSettings:
 
     def begin(self, state: "RunState", gamma: float, r_max: float) -> None:
         """Prepare a fresh run on a problem of this discount and this largest |reward|."""
+
+    def algorithm(self, state: "RunState", gamma: float) -> "Algorithm":
+        """The records of all choices; `run_state.algorithm` has those of the paper's agents."""
+        raise NotImplementedError
 
     def cut(self, n_states: int) -> int | None:
         """After how many steps a trajectory is cut where nobody says it: enough to cross any

@@ -68,13 +68,6 @@ class TabularAgent(StepwiseAgent):
         return agent_file.load(cls, path, env, own)
 
     @property
-    def learner(self) -> EnvironmentLearner:
-        """What was learned step by step."""
-        if self._learner is None:
-            raise InputError("this agent has not learned yet; make it with an environment")
-        return self._learner
-
-    @property
     def tables(self) -> AgentTables:
         """The agent's tables [S, A]; rows are states from the first observation on."""
         table: Any = self.learner.state.table
@@ -88,6 +81,13 @@ class TabularAgent(StepwiseAgent):
     def steps(self) -> int:
         """Environment steps so far."""
         return self.learner.state.steps
+
+    @property
+    def learner(self) -> EnvironmentLearner:
+        """What was learned step by step."""
+        if self._learner is None:
+            raise InputError("this agent has not learned yet; make it with an environment")
+        return self._learner
 
     def _reserve(self, steps: int) -> None:
         settings, learner = self.settings, self.learner

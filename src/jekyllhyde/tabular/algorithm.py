@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jekyllhyde.jit import by_type, kernel
-from jekyllhyde.tabular.records import Run, StepSize, step_of
+from jekyllhyde.tabular.records import Run
+from jekyllhyde.tabular.step_sizes import StepSize, step_of
 
 PAUSED, FINISHED, EVALUATE, DIVERGED = range(4)  # why the loop returned
 JEKYLL, HYDE = range(2)  # who is in control

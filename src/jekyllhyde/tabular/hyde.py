@@ -24,18 +24,9 @@ from jekyllhyde.jit import by_type, phase, sqrt
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.registry import Choices
 from jekyllhyde.tabular.learned_model import next_mean
-from jekyllhyde.tabular.records import (
-    ByVisits,
-    Place,
-    Run,
-    Tables,
-    Transition,
-    critic_step,
-    expected_value,
-    greedy_value,
-    rate_now,
-    uniform,
-)
+from jekyllhyde.tabular.random_stream import uniform
+from jekyllhyde.tabular.records import Place, Run, Tables, Transition, expected_value, greedy_value
+from jekyllhyde.tabular.step_sizes import ByVisits, critic_step, rate_now
 
 BONUSES, EXPLORERS = Choices("bonus"), Choices("hyde")
 bonus_value = by_type("value")

@@ -44,12 +44,12 @@ from jekyllhyde.tabular.records import (
     Run,
     Tables,
     Transition,
-    critic_step,
     expected_value,
     greedy_value,
     transition,
 )
 from jekyllhyde.tabular.row_actors import RaiseHopeful
+from jekyllhyde.tabular.step_sizes import critic_step
 
 ACTORS, CRITICS = Choices("actor"), Choices("critic")
 TINY, LARGEST = 1e-300, 1e300

@@ -14,16 +14,8 @@ from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
 from jekyllhyde.mdp.linalg import Sparse, back_substitute, dot, factor, fill_system
 from jekyllhyde.tabular.algorithm import EVALUATE, FINISHED, PAUSED
 from jekyllhyde.tabular.hyde import hyde_action, hyde_policy
-from jekyllhyde.tabular.records import (
-    ONE,
-    Index,
-    Place,
-    Run,
-    Tables,
-    Words,
-    sample_action,
-    uniform,
-)
+from jekyllhyde.tabular.random_stream import Words, uniform
+from jekyllhyde.tabular.records import ONE, Index, Place, Run, Tables, sample_action
 
 Mask = NDArray[np.bool_]
 

@@ -17,16 +17,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde.jit import kernel, phase, sqrt
 from jekyllhyde.mdp.finite import Floats, Ints
-from jekyllhyde.tabular.records import (
-    Index,
-    Place,
-    Run,
-    Tables,
-    Transition,
-    expected_value,
-    greedy_value,
-    uniform,
-)
+from jekyllhyde.tabular.records import Index, Place, Run, Tables, expected_value, greedy_value
 
 NOTHING = np.uint32(0xFFFFFFFF)  # the end of a list
 TOLERANCE = 1e-3
@@ -182,23 +173,3 @@ def doubt_of(counts: Counts, tables: Tables, pair: Place, gamma: float, mean: fl
         spread += counts.times[i] * (gamma * (value - mean)) ** 2
         i = counts.more[i]
     return sqrt(spread) / tables.n[pair]
-
-
-@phase
-def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Transition:
-    """A transition of a pair, drawn from its counts, with the pair's mean reward."""
-    tables, i = run.tables, counts.of_pair[pair]
-    if counts.more[i] != NOTHING:
-        rest = uniform(run.words) * tables.n[pair]
-        for _ in range(tables.n[pair]):  # bounded: compilers leave it out where nobody reads s'
-            if rest < counts.times[i] or counts.more[i] == NOTHING:
-                break
-            rest -= counts.times[i]
-            i = counts.more[i]
-    return Transition(
-        row=pair - np.uint64(np.uint32(pair) % np.uint32(tables.width)),
-        pair=pair,
-        next=np.uint64(counts.next[i]) * tables.width,
-        r=counts.r[pair],
-        discount=0.0 if counts.ended[i] else gamma,
-    )

@@ -10,10 +10,18 @@ from jekyllhyde.tabular.agent_settings import AgentSettings
 from jekyllhyde.tabular.algorithm import HYDE, Algorithm
 from jekyllhyde.tabular.conventions import BY_VISITS
 from jekyllhyde.tabular.learned_model import Counts
-from jekyllhyde.tabular.peers import Alone, EpsilonGreedy, Follow, NoCritic, UcbHoeffding, Ucbvi
-from jekyllhyde.tabular.posterior import Psrl, room_for_draw
-from jekyllhyde.tabular.records import NONE, ByVisits, Constant, StepSize
+from jekyllhyde.tabular.peers import (
+    Alone,
+    EpsilonGreedy,
+    Follow,
+    NoCritic,
+    Psrl,
+    UcbHoeffding,
+    Ucbvi,
+)
+from jekyllhyde.tabular.posterior import room_for_draw
 from jekyllhyde.tabular.replays import UNBOUNDED, Sweeping, TwoLogs, UnderWay
+from jekyllhyde.tabular.step_sizes import NONE, ByVisits, Constant, StepSize
 
 if TYPE_CHECKING:
     from jekyllhyde.tabular.run_state import RunState

@@ -31,7 +31,9 @@ from jekyllhyde.tabular.algorithm import HYDE
 from jekyllhyde.tabular.hyde import greedy_action, learn_with_bonus
 from jekyllhyde.tabular.jekyll import LARGEST
 from jekyllhyde.tabular.learned_model import next_mean
-from jekyllhyde.tabular.records import Place, Run, Tables, Transition, critic_step, greedy_value
+from jekyllhyde.tabular.posterior import Draw, draw_model, solve_draw
+from jekyllhyde.tabular.records import Place, Run, Tables, Transition, greedy_value
+from jekyllhyde.tabular.step_sizes import critic_step
 
 
 class Alone(NamedTuple):
@@ -128,3 +130,23 @@ class Ucbvi(NamedTuple):
         mean = next_mean(model, tables, pair, model.v_hyde, 0.0)
         bonus = self.c * most / sqrt(float(tables.n[pair]))
         tables.q_hyde[pair] = min(model.r[pair] + bonus + self.gamma * mean, most)
+
+
+class Psrl(NamedTuple):
+    """The best policy of a drawn model."""
+
+    gamma: float
+    alpha: float
+    sigma: float
+    mu: float
+    draw: Draw
+
+    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
+        """Nothing: he draws when a trajectory is over."""
+
+    def redraw(self, run: Run) -> None:
+        unit = run.position[0].scale
+        draw_model(run, self.draw, 1.0, unit, self.alpha, self.sigma, self.mu)
+        solve_draw(run, self.draw, self.gamma, 0.0)
+        for s in range(len(run.model.into)):
+            follow(run.tables, np.uint64(s) * run.tables.width)

@@ -23,8 +23,8 @@ from jekyllhyde.jit import kernel, phase, sqrt
 from jekyllhyde.mdp.finite import Floats
 from jekyllhyde.tabular.hyde import EXPLORERS
 from jekyllhyde.tabular.learned_model import NOTHING, Counts
-from jekyllhyde.tabular.peers import follow
-from jekyllhyde.tabular.records import Index, Place, Run, Transition, Words, uniform
+from jekyllhyde.tabular.random_stream import Words, uniform
+from jekyllhyde.tabular.records import Index, Place, Run, Transition
 
 PRECISION, MOST_SWEEPS = 1e-3, 2000
 
@@ -66,26 +66,6 @@ class Posterior(NamedTuple):
         draw_model(run, self.draw, 0.0, 1.0, self.alpha, self.sigma, self.mu)
         at_end = 0.0 if self.episodic else run.position[0].start_value
         solve_draw(run, self.draw, self.gamma, at_end)
-
-
-class Psrl(NamedTuple):
-    """The same, for the rewards."""
-
-    gamma: float
-    alpha: float
-    sigma: float
-    mu: float
-    draw: Draw
-
-    def learn_hyde(self, run: Run, sample: Transition, log_count: float) -> None:
-        """Nothing."""
-
-    def redraw(self, run: Run) -> None:
-        unit = run.position[0].scale
-        draw_model(run, self.draw, 1.0, unit, self.alpha, self.sigma, self.mu)
-        solve_draw(run, self.draw, self.gamma, 0.0)
-        for s in range(len(run.model.into)):
-            follow(run.tables, np.uint64(s) * run.tables.width)
 
 
 @phase

@@ -6,26 +6,20 @@ termination and truncation are told apart here and nowhere else.
 
 Tables are flat [S A]: the actions of s stand in row .. row + width - 1 with row = s A, width = A.
 Such places are unsigned, so that the compiler need not think of negative ones.
-
-The random stream of a run is xoshiro256++ on four words of state, seeded from (seed, run) and
-nothing else: it does not know threads, order or time, and saving the words makes resuming exact.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jekyllhyde.jit import by_type, phase, sqrt
+from jekyllhyde.jit import phase
 from jekyllhyde.mdp.finite import FiniteMDP, Floats, Ints
-from jekyllhyde.schedule import Schedule
+from jekyllhyde.tabular.random_stream import Words
 
 Index = NDArray[np.uint32]
 Place = np.uint64
-Words = NDArray[np.uint64]
 ONE = np.uint64(1)
-U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))
 
 
 class Edges(NamedTuple):
@@ -117,122 +111,6 @@ class Run(NamedTuple):
     model: Any
     words: Words
     position: Any
-
-
-def stream(seed: int, run: int) -> Words:
-    """The state [4] from which run number `run` starts."""
-    return np.asarray(np.random.SeedSequence((seed, run)).generate_state(4, np.uint64), np.uint64)
-
-
-@phase
-def number_of(x: np.uint64, w: np.uint64) -> float:
-    """The number in [0, 1) that the first and the last word make."""
-    mixed = x + w
-    bits = ((mixed << U23) | (mixed >> U41)) + x
-    return np.float64(bits >> U11) * 2.0**-53
-
-
-@phase
-def next_numbers(words: Words) -> tuple[float, float]:
-    """What the next two calls of `uniform` will give; the stream stays where it is."""
-    x, w = words[0], words[3]
-    changed = w ^ words[1]
-    return number_of(x, w), number_of(x ^ changed, (changed << U45) | (changed >> U19))
-
-
-@phase
-def uniform(words: Words) -> float:
-    """The next number of the stream, uniform in [0, 1)."""
-    x, y, z, w = words[0], words[1], words[2], words[3]
-    number = number_of(x, w)
-    shifted = y << U17
-    z ^= x
-    w ^= y
-    words[1] = y ^ z
-    words[0] = x ^ w
-    words[2] = z ^ shifted
-    words[3] = (w << U45) | (w >> U19)
-    return number
-
-
-class Rate(NamedTuple):
-    """epsilon_t or o_t: min(1, c / t^alpha), or table[t - first] where alpha is nan."""
-
-    c: float
-    alpha: float
-    table: Floats
-    first: int
-
-    def rate_now(self, run: "Run", t: int) -> float:
-        if self.alpha == 0.0:
-            value = self.c
-        elif self.alpha == 0.5:
-            value = self.c / sqrt(t)
-        elif self.alpha == 1.0:
-            value = self.c / t
-        elif math.isnan(self.alpha):
-            value = self.table[t - self.first]
-        else:
-            value = self.c / t**self.alpha
-        return min(1.0, value)
-
-
-rate_now = by_type("rate_now")  # at t, which is 1 at the first environment step
-
-
-def rate_of(schedule: Schedule, done: int, steps: int) -> Rate:
-    """A schedule for the `steps` environment steps after the first `done`."""
-    if schedule.function is None:
-        return Rate(float(schedule.c), float(schedule.alpha), np.empty(0), 0)
-    return Rate(math.nan, math.nan, schedule.values(done + 1, steps), done + 1)
-
-
-class Constant(NamedTuple):
-    """A step of always the same size."""
-
-    eta: float
-
-    def step(self, visits: np.int64) -> float:
-        return self.eta
-
-
-class ByVisits(NamedTuple):
-    """The step (h + 1) / (h + n) of a pair seen n times: at first 1, and rewards of long ago fade
-    as in Q-learning with an analysis (Jin et al., 2018), h being a horizon.
-    """
-
-    h: float = 10.0
-
-    def step(self, visits: np.int64) -> float:
-        return (self.h + 1.0) / (self.h + visits)
-
-
-critic_step = by_type("step")
-PUBLISHED, PAPER, NONE = range(3)
-
-
-class StepSize(NamedTuple):
-    """The actor's step eta d_t.
-
-    decay : by which the factor d_t shrinks along a trajectory, gamma (pg) or 1 (undiscounted).
-    normalization : PUBLISHED, times trajectories / sum of factors, so that the actor does not move
-    in the first trajectory; PAPER, divided by their mean.
-    """
-
-    eta: float
-    decay: float
-    normalization: int
-
-
-@phase
-def step_of(size: StepSize, factor: float, factor_sum: float, trajectories: int, t: int) -> float:
-    """The step at t, with `factor` included in the sum."""
-    step = size.eta * factor
-    if size.normalization == PUBLISHED:
-        step *= trajectories / factor_sum
-    elif size.normalization == PAPER:
-        step *= t / factor_sum
-    return step
 
 
 @phase

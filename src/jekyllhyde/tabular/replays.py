@@ -11,17 +11,9 @@ import numpy as np
 
 from jekyllhyde.jit import by_type, fetch_ahead, phase
 from jekyllhyde.mdp.finite import Ints
-from jekyllhyde.tabular.learned_model import seen_transition
-from jekyllhyde.tabular.records import (
-    ONE,
-    Index,
-    Place,
-    Run,
-    Transition,
-    next_numbers,
-    transition,
-    uniform,
-)
+from jekyllhyde.tabular.learned_model import NOTHING, Counts
+from jekyllhyde.tabular.random_stream import next_numbers, uniform
+from jekyllhyde.tabular.records import ONE, Index, Place, Run, Transition, transition
 
 Sizes = tuple[np.int64, np.int64]
 UNBOUNDED = 1 << 62  # transitions
@@ -205,3 +197,23 @@ def edge_of_visit(first: Index, seen: Ints, pair: Place, visit: np.int64) -> Pla
         if visit >= before:
             chosen = Place(e) + ONE
     return chosen
+
+
+@phase
+def seen_transition(counts: Counts, run: Run, pair: Place, gamma: float) -> Transition:
+    """A transition of a pair, drawn from its counts, with the pair's mean reward."""
+    tables, i = run.tables, counts.of_pair[pair]
+    if counts.more[i] != NOTHING:
+        rest = uniform(run.words) * tables.n[pair]
+        for _ in range(tables.n[pair]):  # bounded: compilers leave it out where nobody reads s'
+            if rest < counts.times[i] or counts.more[i] == NOTHING:
+                break
+            rest -= counts.times[i]
+            i = counts.more[i]
+    return Transition(
+        row=pair - np.uint64(np.uint32(pair) % np.uint32(tables.width)),
+        pair=pair,
+        next=np.uint64(counts.next[i]) * tables.width,
+        r=counts.r[pair],
+        discount=0.0 if counts.ended[i] else gamma,
+    )

@@ -38,22 +38,13 @@ from jekyllhyde.tabular.jekyll import (
     WithUcb,
 )
 from jekyllhyde.tabular.learned_model import NOTHING, NoModel, enlarged, new_counts
-from jekyllhyde.tabular.peer_settings import PeerSettings
 from jekyllhyde.tabular.posterior import Posterior, room_for_draw
-from jekyllhyde.tabular.records import (
-    POSITION,
-    ByVisits,
-    Constant,
-    Index,
-    StepSize,
-    Tables,
-    Words,
-    rate_of,
-    stream,
-)
+from jekyllhyde.tabular.random_stream import Words, stream
+from jekyllhyde.tabular.records import POSITION, Index, Tables
 from jekyllhyde.tabular.replays import UNBOUNDED, Backward, Sweeping, TwoLogs, UnderWay, WithCurrent
 from jekyllhyde.tabular.row_actors import as_actor
 from jekyllhyde.tabular.settings import JekyllHydeSettings, TabularSettings
+from jekyllhyde.tabular.step_sizes import ByVisits, Constant, StepSize, rate_of
 
 CHUNK = 1 << 16  # environment steps between two returns from the loop, at most
 
@@ -141,9 +132,8 @@ def algorithm(
     settings: AgentSettings, state: RunState, gamma: float, steps: int, has_model: bool
 ) -> Algorithm:
     """The records of all choices, for the next `steps` environment steps."""
-    if isinstance(settings, PeerSettings):
+    if not isinstance(settings, TabularSettings):
         return settings.algorithm(state, gamma)
-    assert isinstance(settings, TabularSettings)
     leader: Any = Nobody()
     explorer: Any = Nobody()
     if isinstance(settings, JekyllHydeSettings):

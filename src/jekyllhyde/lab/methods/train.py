@@ -123,6 +123,8 @@ def _row(problem: Settings, settings: Settings, stream: int, run: int, progress:
 TRAIN = Method(
     name="train",
     unit="steps",
+    columns=dict.fromkeys(("end", "steps", "time", "episodes"), COUNT)
+    | {"return_end": NUMBER, "at": PLACES, "return": CURVE},
     options=TrainSettings,
     problems=ENVIRONMENTS,
     complete=_complete,
@@ -136,6 +138,4 @@ TRAIN = Method(
     end="return_end",
     xlabel="environment steps",
     measure="return of the greedy policy",
-    columns=dict.fromkeys(("end", "steps", "time", "episodes"), COUNT)
-    | {"return_end": NUMBER, "at": PLACES, "return": CURVE},
 )

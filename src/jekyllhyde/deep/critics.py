@@ -1,0 +1,119 @@
+"""Action values: how they are learned, and what several of them say together.
+
+    Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
+    several critics  each q(s,a)  <-  the same goal; the smallest counts, or their mean
+    bounds           min(r, 0) / (1 - gamma)  <=  v(s)  <=  max(r, 0) / (1 - gamma)
+
+The rewards of the bounds are those in replay, and 0, for trajectories may end. Hyde explores where
+Jekyll would not go, and what Jekyll's critics make of such places is learned from their own
+guesses: without bounds it can run away, and move their values elsewhere with it.
+"""
+
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any, Self
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from jekyllhyde.deep.learning import Replay, Settings
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    among,
+    blend,
+    encode,
+    mean,
+    pick,
+)
+
+smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
+Bounds = tuple[jax.Array, jax.Array]
+LEAST_RATE = 1e-6  # in place of 1 - gamma, where gamma is 1
+
+
+class Critic(eqx.Module):
+    """A network for q, which it calls, and its target network; the same before the first step
+    (`of`). `double_dqn` has the goal [N] of Double DQN on `reward` [N]; `learn` takes a step
+    towards a goal, with rates of q and of its target network.
+    """
+
+    online: Learner
+    target: Any
+
+    @classmethod
+    def of(cls, network: Any) -> Self:
+        return cls(Learner.of(network), network)
+
+    def __call__(self, x: Any) -> jax.Array:
+        q: jax.Array = self.online.network(x)
+        return q
+
+    def double_dqn(self, samples: Samples, reward: jax.Array, discount: Any) -> jax.Array:
+        greedy = jnp.argmax(samples.among_next(self.online.network(samples.x_next)), -1)
+        return reward + discount * pick(self.target(samples.x_next), greedy)
+
+    def learn(
+        self, samples: Samples, goal: jax.Array, eta: Any, tau: Any, config: Settings
+    ) -> Self:
+        online, _ = regress(self.online, samples, goal, eta, config)
+        return type(self)(online, blend(self.target, online.network, tau))
+
+
+def regress(
+    learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
+) -> tuple[Learner, jax.Array]:
+    """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
+
+    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
+        q = network(samples.x)
+        return mean((pick(q, samples.action) - goal) ** 2, samples.weight), q
+
+    gradient, q = jax.grad(loss, has_aux=True)(learner.network)
+    return learner.descend(gradient, rate, config.clip, config.adam_eps), q
+
+
+def agreed(values: Sequence[jax.Array], pessimism: Any) -> jax.Array:
+    """What critics say together: the smallest of their values with pessimism 1, the mean with 0."""
+    return pessimism * smallest(values) + (1.0 - pessimism) * (sum(values) / len(values))
+
+
+def bounds_of(gamma: Any, *replays: Replay) -> Bounds:
+    """The least and the most that a return can be. Places of a replay that are empty hold 0."""
+    steps = 1.0 / jnp.maximum(1.0 - gamma, LEAST_RATE)
+    rewards = [replay.data.reward for replay in replays]
+    least = jnp.min(jnp.stack([jnp.min(r) for r in rewards]), initial=0.0)
+    most = jnp.max(jnp.stack([jnp.max(r) for r in rewards]), initial=0.0)
+    return least * steps, most * steps
+
+
+def learn_critics(
+    critics: tuple[Critic, ...], samples: Samples, goal: jax.Array, config: Settings
+) -> tuple[tuple[Critic, ...], list[jax.Array]]:
+    """One step of all critics towards one goal, and the q [N, A] of each before it."""
+    steps = [regress(critic.online, samples, goal, config.eta_c, config) for critic in critics]
+    return tuple(
+        Critic(online, blend(critic.target, online.network, config.tau))
+        for critic, (online, _) in zip(critics, steps, strict=True)
+    ), [q for _, q in steps]
+
+
+class ActorCritic(eqx.Module):
+    """The networks of an actor and its critics, and what encodes observations for all of them (None
+    where nothing does). `tables` has the policy pi [S, A], whose greedy action is evaluated, and
+    the smallest critic q [S, A] in all `observations`, whose actions may be restricted.
+    """
+
+    features: Any
+    actor: Learner
+    critics: tuple[Critic, ...]
+
+    def tables(
+        self, observations: Any, allowed: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
+        x = encode(self.features, observations)
+        return jax.nn.softmax(among(allowed, self.actor.network(x))), smallest(
+            [critic.online.network(x) for critic in self.critics]
+        )
