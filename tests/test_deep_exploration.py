@@ -273,8 +273,9 @@ def test_what_a_return_can_be_by_hand() -> None:
     both = rewarded(-1.0, -1.0, 0.0, 0.0), rewarded(-3.0, 2.0, 1.0, 1.0)
     assert bounds_of(0.5, *both) == pytest.approx((-6.0, 4.0))
     assert bounds_of(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
-    assert bounds_of(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == (0.0, 4.0)  # a trajectory may end
-    assert bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == (0.0, 0.0)
+    # a trajectory may end
+    assert bounds_of(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == pytest.approx((0.0, 4.0))
+    assert bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == pytest.approx((0.0, 0.0))
     least, most = bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
     assert least == 0.0
     assert 1e5 < most < jnp.inf
