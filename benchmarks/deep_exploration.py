@@ -137,10 +137,12 @@ class Call:
         return self._control() if kind in SCORES else self._model(kind, int(size))
 
     def _model(self, kind: str, size: int) -> Callable[[], tuple[list[dict[str, Any]], float]]:
-        problem, options = {
-            "rooms": ("four_rooms", {"level": size}),
-            "sea": (sea(size), {"horizon": size}),
-            "windy": ("deep_sea", {"n": size, **WINDY}),
+        names = {"rooms": "four_rooms", "windy": "deep_sea"}
+        problem = sea(size) if kind == "sea" else names[kind]
+        options: dict[str, Any] = {
+            "rooms": {"level": size},
+            "sea": {"horizon": size},
+            "windy": {"n": size, **WINDY},
         }[kind]
         cases = [
             make_case(problem, self.agent, self.config, each, **options)
