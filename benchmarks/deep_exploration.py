@@ -149,7 +149,7 @@ class Call:
 
     def _model(self, kind: str, size: int) -> Callable[[], tuple[list[dict[str, Any]], float]]:
         problem: Any = sea(size) if kind == "sea" else PROBLEMS[kind]
-        options = {
+        options: dict[str, Any] = {
             "rooms": {"level": size},
             "sea": {"horizon": size},
             "windy": {"n": size, **WINDY},

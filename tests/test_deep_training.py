@@ -26,7 +26,7 @@ JEKYLL: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 20, "eta": 1e-
 SETTINGS: dict[str, dict[str, Any]] = {
     "jekyll_hyde": JEKYLL,
     "ddqn": SMALL,
-    "bootstrapped_dqn": {**SMALL, "heads": 3, "prior_scale": 1.0},
+    "bootstrapped_dqn": {**SMALL, "heads": 6, "share": 1.0, "eta_c": 1e-2},
     "sac": {**SMALL, "warmup": 20},
 }
 GAMMA = 0.8

@@ -53,9 +53,15 @@ class WithPrior(eqx.Module):
 
     @classmethod
     def of(cls, key: jax.Array, config: Config, space: Space) -> Self:
-        learned, prior = (space.network(k, config.hidden) for k in jax.random.split(key))
-        *hidden, last = prior.weights
-        return cls(learned, replace(prior, weights=(*hidden, config.prior_scale * last)))
+        learned_key, prior_key = jax.random.split(key)
+        # with biases, for without them all priors are 0 where what is seen is
+        prior = space.network(prior_key, config.hidden, xavier=False)
+        weights, biases = (
+            (*layers[:-1], config.prior_scale * layers[-1])
+            for layers in (prior.weights, prior.biases)
+        )
+        prior = replace(prior, weights=weights, biases=biases)
+        return cls(space.network(learned_key, config.hidden), prior)
 
     def __call__(self, x: Any) -> jax.Array:
         return self.learned(x) + jax.lax.stop_gradient(self.prior(x))
