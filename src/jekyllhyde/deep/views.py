@@ -1,10 +1,9 @@
 """Views: observations that are cells of a grid, each a code (MiniGrid's).
 
-Of the thousand bits of a view some 150 are set, and most of them in other views too. So the first
-values of a network are as large as rewards, and grow before one is found, for they are their own
-goal; Hyde's values of views begin at 0. And what a network learns of one view holds for most
-others, so that an explorer's actions differ by less than its error, and a greedy explorer walks in
-circles. `Taken` remembers what was done in the episode under way, by a hash of the view.
+Of the thousand bits of a view some 150 are set, and most of them in other views too. So what a
+network learns of one view holds for most others, an explorer's actions differ by less than its
+error, and a greedy explorer walks in circles. `Taken` remembers what was done in the episode under
+way, by a hash of the view.
 """
 
 from dataclasses import replace
