@@ -290,13 +290,28 @@ def test_critics_expect_no_more_than_the_rewards_allow(guess: float, value: floa
         return replace(critic, target=replace(zero, biases=(*zero.biases[:-1], jnp.full(3, guess))))
 
     for is_bounded, expected in ((True, value), (False, guess)):
-        config, state = optimist(batch=2, gamma=0.9, bounded=is_bounded)
+        config, state = optimist(batch=2, gamma=0.9, bounded=is_bounded, pessimism=1.0)
         critics = tuple(map(guessing, state.networks.critics))
         state = replace(state, networks=replace(state.networks, critics=critics))
         after = jekyll_hyde.update(state, config, transition, jnp.asarray(False))
         q = min(float(critic.online.network(jnp.int32(1))[2]) for critic in critics)
         error = abs(-1.0 + 0.9 * expected - q)
         assert float(after.priorities.error[0]) == pytest.approx(error, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("space", "x"), [(Space(5, (), 3), jnp.int32(1)), (Space(None, (6,), 3), jnp.ones(6))]
+)
+def test_first_values_of_both_are_scaled(space: Space, x: Any) -> None:
+    def values(scale: float) -> list[np.ndarray]:
+        config = deep.configure("jekyll_hyde", hidden=(4,), hidden_hyde=(4,), first_values=scale)
+        networks = jekyll_hyde.init(jax.random.key(0), config, space).networks
+        both = [*networks.critics, networks.explorer.q]
+        return [np.asarray(f(x)) for critic in both for f in (critic, critic.target)]
+
+    for small, plain in zip(values(0.25), values(1.0), strict=True):
+        assert plain.any()
+        assert small == pytest.approx(0.25 * plain)
 
 
 def test_units_stay_alive_where_there_are_many_states() -> None:

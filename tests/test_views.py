@@ -38,20 +38,6 @@ def observed(config: Any, state: Any, view: Any, action: int, ended: bool = Fals
     return config.explorer.observe(state, config, samples, jnp.asarray(ended))
 
 
-@pytest.mark.parametrize(
-    ("space", "x", "is_quiet"),
-    [(VIEWS, FIRST, True), (Space(None, (6,), 3), jnp.ones(6), True), (Space(5, (), 3), 1, False)],
-)
-def test_hydes_first_values_are_near_0_unless_states_are_indices(
-    space: Space, x: Any, is_quiet: bool
-) -> None:
-    for scale, is_small in ((0.0, is_quiet), (1.0, False)):
-        hyde = agent(space, first_values=scale)[1].networks.explorer.q
-        for network in (hyde.online.network, hyde.target):
-            assert np.asarray(network.weights[0]).any()
-            assert np.asarray(network(jnp.asarray(x))).any() != is_small
-
-
 def test_what_was_taken_is_known_by_view_action_and_lane_until_the_episode_ends() -> None:
     taken = Taken.empty(jax.random.key(0), VIEWS, lanes=2)
     for view, action in ((FIRST, 1), (FIRST, 1), (SECOND, 2)):

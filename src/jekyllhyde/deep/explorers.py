@@ -81,9 +81,8 @@ class Hyde(Explorer):
 
     def init(self, keys: tuple[jax.Array, jax.Array], config: Any, space: Space) -> HydeState:
         network = space.network(keys[0], config.hidden_hyde, xavier=config.hyde_xavier)
-        is_index = space.n_states is not None
         return HydeState(
-            q=Critic.of(network if is_index else network.scaled(config.first_values)),
+            q=Critic.of(network.scaled(config.first_values)),
             bonus=config.bonus.init(keys[1], space),
         )
 

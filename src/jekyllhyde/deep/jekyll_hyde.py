@@ -48,9 +48,7 @@ class Config(Settings):
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
     hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
-    # scale of the last weights before the first step, of Jekyll's critics and, where observations
-    # are no indices, of Hyde's q~
-    first_values: float = 1.0
+    first_values: float = 1.0  # scale of the last weights of q and q~ before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean
     explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
