@@ -304,7 +304,7 @@ def test_critics_expect_no_more_than_the_rewards_allow(guess: float, value: floa
 )
 def test_first_values_of_both_are_scaled(space: Space, x: Any) -> None:
     def values(scale: float) -> list[np.ndarray]:
-        config = deep.configure("jekyll_hyde", hidden=(4,), hidden_hyde=(4,), first_values=scale)
+        config = deep.configure("jekyll_hyde", hidden_hyde=(64,), first_values=scale)
         networks = jekyll_hyde.init(jax.random.key(0), config, space).networks
         both = [*networks.critics, networks.explorer.q]
         return [np.asarray(f(x)) for critic in both for f in (critic, critic.target)]
