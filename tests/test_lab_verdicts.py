@@ -32,6 +32,7 @@ from jekyllhyde.lab.verdicts import (
 )
 from time_worlds import eta_chain, exploration, flat, never, plan_sizes
 
+PAIR = ("pg", "jh-100t-o0.5")
 FIGURES = Path(inspect.getfile(claims)).parent / "figures"
 
 
@@ -180,10 +181,35 @@ def half_world(label: str, x: np.ndarray) -> np.ndarray:
 
 def test_a_series_at_the_cap_gives_a_bound() -> None:
     curves = make(PANELS["11b"], half_world, runs=20, noise=0.0)
-    pair = ("pg", "jh-100t-o0.5")
-    assert times.time_ratio(curves, *pair) == Estimate(24.0, 24.0, np.inf)
-    assert times.time_ratio(curves, *pair[::-1]).lo == -np.inf
+    assert times.time_ratio(curves, *PAIR) == Estimate(24.0, 24.0, np.inf)
+    assert times.time_ratio(curves, *PAIR[::-1]).lo == -np.inf
     assert times.change(curves, "pg", x=1000.0, base=1.0).lo == -np.inf
+
+
+@pytest.mark.parametrize(("capped", "is_known"), [(0, True), (10, True), (11, False), (100, False)])
+def test_a_mean_time_is_a_bound_where_more_than_one_run_in_ten_is_at_the_cap(
+    capped: int, is_known: bool
+) -> None:
+    curves = make(PANELS["11b"], flat, runs=100, noise=0.0)
+    curves.samples["pg"][:capped] = curves.cap
+    mean, ratio = times.mean_time(curves, "pg", 1.0), times.time_ratio(curves, *PAIR)
+    assert mean.lo > 0
+    assert np.isfinite([mean.hi, ratio.hi]).all() == is_known
+    assert np.isfinite(times.time_ratio(curves, *PAIR[::-1]).lo) == is_known
+    assert np.isfinite(times.slowdown(curves, "pg", 1.0).hi) == is_known
+    assert np.isfinite(times.longest_to_shortest(curves, "pg").hi) == is_known
+    assert times.reached(curves, "pg").all() == is_known
+
+
+def test_an_average_over_the_axis_leaves_out_what_neither_reaches() -> None:
+    """There nobody knows which is faster, and two caps would be alike."""
+    curves = make(PANELS["12a"], flat, runs=20, noise=0.0)
+    first, second = "jh-100t-o0.5", "jh-100t-o10sqrtt"
+    curves.samples[first][:, :4] = curves.samples[second][:, :8] = curves.cap
+    ratio = times.average_time_ratio(curves, first, second)
+    expected = 5000 / np.mean([curves.cap] * 4 + [5000] * (len(curves.x) - 8))
+    assert ratio.y == pytest.approx(expected)
+    assert (ratio.lo, np.isfinite(ratio.hi)) == (-np.inf, True)
 
 
 def test_a_ratio_to_another_panel_has_all_that_both_intervals_allow() -> None:

@@ -75,7 +75,7 @@ FINDS, SOLVES = above(FOUND), above(SOLVED)
 LONGER, SHORTER = above(1.0), below(1.0)
 MUCH_LONGER, MUCH_SHORTER = above(2.0), below(0.5)  # "much", beside the direction
 NO_LONGER, NO_SHORTER = below(1.1), above(1 / 1.1)  # "as fast", "comparable", "no worse"
-ALIKE = Range(1 / 1.1, 1.1)
+ALIKE, PERCEPTIBLY_SHORTER = Range(1 / 1.1, 1.1), below(1 / 1.1)  # "no perceptible difference"
 SLIGHTLY_LONGER, SLIGHTLY_SHORTER = Range(1.0, 1.5), Range(1 / 1.5, 1.0)
 THINNER, MUCH_THINNER = Range(0.0, 1.0), Range(0.0, 0.5)  # of gaps of the same sign
 # Of the share of runs, MDPs or places in which something is so.
