@@ -13,10 +13,10 @@ import pytest
 from all_worlds import CONTRADICTED, SUPPORTED, Worlds
 from claim_worlds import World, axis_of, make
 from curve_worlds import even_runs, level, plan_curve
-from jekyllhyde.lab.claims import SENTENCES
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.judgement import judge, judge_claim
 from jekyllhyde.lab.panel import Claim, Curves, Others, Panel
+from jekyllhyde.lab.sentences import SECTIONS, SENTENCES
 from jekyllhyde.lab.verdicts import VERDICTS, JudgedClaim, Undecided
 from mdps import Floats
 from time_worlds import CAP, flat, never, off_policiness
@@ -54,6 +54,7 @@ def judged(id: str, worlds: Worlds, runs: int = 100, length: float = 1.0) -> Jud
 def test_a_claim_is_supported_in_the_world_of_the_paper(id: str) -> None:
     result = judged(id, world_of(SUPPORTED, id))
     assert result.verdict == "supported", result.measured
+    assert result.record()["place"] == SENTENCES[id].place
 
 
 @pytest.mark.parametrize("id", TESTED)
@@ -95,10 +96,22 @@ def no_other(name: str) -> Curves:
 def test_every_sentence_is_tested_once_and_its_id_tells_the_panel() -> None:
     ids = [claim.id for panel in PANELS.values() for claim in panel.claims]
     assert sorted(ids) == sorted(SENTENCES)
-    assert len(set(SENTENCES.values())) == len(SENTENCES) >= 170
+    assert len({sentence.text for sentence in SENTENCES.values()}) == len(SENTENCES) >= 170
     for panel in PANELS.values():
         assert all(claim.id.startswith(f"{panel.name}-") for claim in panel.claims)
         assert all(claim.text.endswith(".") for claim in panel.claims)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_every_claim_has_a_place_that_the_paper_has(id: str) -> None:
+    """A section and one of its paragraphs, or a caption."""
+    _, claim = CLAIMS[id]
+    section, comma, number = claim.place.partition(", par. ")
+    assert section in SECTIONS
+    if comma:
+        assert 1 <= int(number) <= SECTIONS[section].paragraphs
+    else:
+        assert section.startswith("Fig. ")
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS.keys())

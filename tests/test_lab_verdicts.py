@@ -17,6 +17,7 @@ from jekyllhyde.lab import claims, estimates, times, verdicts
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.sentences import SENTENCES
 from jekyllhyde.lab.verdicts import (
     ALIKE,
     EQUAL,
@@ -113,7 +114,7 @@ def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
     """What is stated is a reading that all share, or a number that stands in the sentence."""
     stated = re.compile(r"\b(?:above|below|about|best_about|rounds_to|Range)\(([^()]*)\)")
     named = re.compile(r"top|FOUND|SOLVED|ROUNDING|said\.\w+\.low|EQUAL\.low|MUCH_LONGER\.low|BEST")
-    sentences = " ".join(claims.SENTENCES.values()).replace(",", "")
+    sentences = " ".join(sentence.text for sentence in SENTENCES.values()).replace(",", "")
     for path in sorted(FIGURES.glob("figure*.py")):
         text = path.read_text()
         assert not re.search(r"import figure\d|from .*figure\d\d", text)

@@ -144,8 +144,8 @@ class Part:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its verdict, the parts that it rests on, and why it has none where it has
-    none.
+    """A claim with its verdict, the parts that it rests on, why it has none where it has none, and
+    its place in the paper.
     """
 
     id: str
@@ -153,6 +153,7 @@ class JudgedClaim:
     verdict: str
     parts: tuple[Part, ...] = ()
     reason: str = ""
+    place: str = ""
 
     @property
     def measured(self) -> str:
@@ -171,6 +172,7 @@ class JudgedClaim:
         return {
             "id": self.id,
             "claim": self.claim,
+            "place": self.place,
             "verdict": self.verdict,
             "reason": self.reason,
             "measured": self.measured,
