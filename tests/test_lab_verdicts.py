@@ -88,10 +88,10 @@ def test_an_interval_decides_where_it_lies_inside_or_outside(
 
 
 def test_a_judged_claim_is_written_as_it_is_read() -> None:
-    other = Part("median", "", Estimate(1.0, 1.0, 1.0), None)
-    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few")
+    other = Part("mean", "J&H", Estimate(1.0, 1.0, 1.0), None)
+    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few", "Sec. 5")
     assert claim.measured == (
-        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); median: 1"
+        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); mean: J&H 1"
     )
     record = json.loads(json.dumps(claim.record(), allow_nan=False))
     assert record["parts"][0] == {
@@ -108,6 +108,7 @@ def test_a_judged_claim_is_written_as_it_is_read() -> None:
     assert [each["holds"] for each in record["parts"]] == [True, None, None]
     assert [each["decides"] for each in record["parts"]] == [True, True, False]
     assert str(Estimate(4.0, 4.0, np.inf)) == "4 or more"
+    assert str(Estimate(4.0, -np.inf, 5.0)) == "5 or less"
 
 
 def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:

@@ -14,8 +14,9 @@ from jekyllhyde.lab.draw import note
 def claims_page(results: Mapping[str, Result]) -> str:
     parts = [
         "# Every claim and its numbers\n\nWhat stands behind the verdicts of the page "
-        "{doc}`figures`: per claim every part with its estimate and 95 % interval, and per panel "
-        "how each series agrees with the published one. Written by `docs/figures/page.py`.\n"
+        "{doc}`figures`: per claim its place in the paper, and every part with its estimate and "
+        "95 % interval, and per panel how each series agrees with the published one. Written by "
+        "`docs/figures/page.py`.\n"
     ]
     for name, result in results.items():
         panel = result.curves.panel
@@ -45,6 +46,6 @@ def by_series(result: Result) -> str:
 
 def detail(claim: Mapping[str, Any]) -> str:
     return (
-        f"(claim-{claim['id']})=\n**{claim['id']}**, {claim['verdict']}. "
+        f"(claim-{claim['id']})=\n**{claim['id']}**, {claim['verdict']} ({claim['place']}). "
         f"{escaped(claim['claim'])}\n\n> {escaped(claim['measured'] or 'no number')}"
     )

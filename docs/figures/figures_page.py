@@ -23,7 +23,7 @@ The paper's figures, made anew: its own curves in grey, ours with 95 % intervals
 
 ## Claims by verdict
 
-A claim is made of parts, each decided by its whole 95 % interval. Drawings show the stated range as a band and each estimate as a dot with its interval: green holds, red fails, grey is open.
+A claim is made of parts, each decided by its whole 95 % interval. Drawings show the stated range as a band and each estimate as a dot with its interval: green holds, red fails, grey is open. §E.2¶1 is the paper's Appendix E.2, paragraph 1.
 
 {claims}
 
@@ -89,16 +89,15 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     counts = Counter(claim["verdict"] for _, claim in claims)
     rows, folded = [], []
     for verdict in WORST_FIRST:
-        entries = [
-            (f"[{claim['id']}](#panel-{name})", headline(claim))
+        links = {
+            f"[{claim['id']}](#panel-{name})": claim
             for name, claim in claims
             if claim["verdict"] == verdict
-        ]
+        }
         if verdict in OPENLY:
-            rows += [(f"**{verdict}**", *entry) for entry in entries]
-        elif entries:
-            listed = ", ".join(" ".join(entry).strip() for entry in entries)
-            folded.append(fold(f"{counts[verdict]} {verdict}", listed))
+            rows += [(f"**{verdict}**", link, headline(claim)) for link, claim in links.items()]
+        elif links:
+            folded.append(fold(f"{counts[verdict]} {verdict}", ", ".join(links)))
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
     earlier = sum(not is_judged(claim) for _, claim in claims)
     note = f" {earlier} of them, in italics below, by the rules of version 0.4." if earlier else ""
@@ -117,13 +116,17 @@ def is_judged(claim: Mapping[str, Any]) -> bool:
 
 
 def headline(claim: Mapping[str, Any]) -> str:
-    """The number that decides a claim, and what it was said to be where that fails."""
+    """The number that decides a claim, what it is of, and what it was said to be."""
     part = decisive(claim.get("parts", ()))
     if part is None:
         return ""
-    if claim["verdict"] in OPENLY:
-        return f"{number_of(part)}, stated {stated(part)}"
-    return f"{part['y']:.3g}"
+    return f"{escaped(part['what'])}: {number_of(part)}, stated {stated(part)}"
+
+
+def short_place(place: str) -> str:
+    """A place of the paper in few signs: §E.2¶1."""
+    section, _, paragraph = re.sub(r"^(Sec|App)\. ", "§", place).partition(", par. ")
+    return f"{section}¶{paragraph}" if paragraph else section
 
 
 def agreement_table(results: Mapping[str, Result]) -> str:
@@ -161,15 +164,16 @@ def section(name: str, result: Result) -> str:
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
-    """A row per claim: its name, the verdict, the sentence, and a drawing of what was measured."""
+    """A row per claim: its name, verdict and place, the sentence, and a drawing of what was
+    measured.
+    """
     rows = [
         (
             f"[{claim['id']}](#claim-{claim['id']})<br>"
-            + (claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*"),
+            + (claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*")
+            + f"<br>{short_place(claim['place'])}",
             escaped(claim["claim"]),
-            f"![](_static/claims/{claim['id']}.svg)"
-            if interval_svg(claim.get("parts", ()))
-            else "",
+            f"{{drawing}}`{claim['id']}`" if interval_svg(claim.get("parts", ())) else "",
         )
         for claim in claims
     ]

@@ -21,13 +21,13 @@ def readings_table(results: Mapping[str, Result]) -> str:
     with (RESULTS / "readings.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     ways = Counter((row["when"], row["way"]) for row in rows)
-    first, second = (
-        f"{ways[when, 'softer']} softer and {ways[when, 'harder']} harder"
-        for when in ("first", "second")
-    )
+    counts = [
+        f"the {when} time {ways[when, 'softer']} softer and {ways[when, 'harder']} harder"
+        for when in dict.fromkeys(row["when"] for row in rows)
+    ]
     columns = ("claim", "when", "way", "before", "after", "moved")
     table = [
-        f"The first time {first}, the second time {second}.",
+        f"T{', '.join(counts)[1:]}.",
         "",
         "| claim | time | way | before | after | verdict then | verdict today |",
         "| --- | --- | --- | --- | --- | --- | --- |",

@@ -36,9 +36,13 @@ def read_results() -> dict[str, Result]:
     for name, panel in PANELS.items():
         if (RESULTS / f"{name}.csv").is_file():
             curves = read_curves(panel)
-            known = {claim.id for claim in panel.claims}
+            places = {claim.id: claim.place for claim in panel.claims}
             records = json.loads((RESULTS / f"{name}.claims.json").read_text())
-            claims = [record for record in records if record["id"] in known]
+            claims = [
+                {**record, "place": places[record["id"]]}
+                for record in records
+                if record["id"] in places
+            ]
             is_current = made.get(name) == panel.experiment.digest
             found[name] = Result(curves, compare_with_published(curves), claims, is_current)
     return found

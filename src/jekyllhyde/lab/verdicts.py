@@ -96,6 +96,8 @@ class Estimate:
     def __str__(self) -> str:
         if math.isinf(self.hi) and math.isfinite(self.lo):
             return f"{self.lo:.4g} or more"
+        if math.isinf(self.lo) and math.isfinite(self.hi):
+            return f"{self.hi:.4g} or less"
         limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
         return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < math.inf else "")
 
@@ -157,9 +159,9 @@ class JudgedClaim:
 
     @property
     def measured(self) -> str:
-        """What was measured, in words."""
+        """What was measured, in words; what is only shown stands apart."""
         texts = [self.reason] if self.reason else []
-        for what, group in groupby(self.parts, lambda part: part.what):
+        for (what, _), group in groupby(self.parts, lambda part: (part.what, bool(part.stated))):
             parts = list(group)
             values = dict.fromkeys(f"{part.name} {part.estimate}".strip() for part in parts)
             stated = dict.fromkeys(str(part.stated) for part in parts if part.stated)
