@@ -95,7 +95,9 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             if claim["verdict"] == verdict
         }
         if verdict in OPENLY:
-            rows += [(f"**{verdict}**", link, headline(claim)) for link, claim in links.items()]
+            rows += [
+                (f"{link}<br>{verdict_of(claim)}", headline(claim)) for link, claim in links.items()
+            ]
         elif links:
             folded.append(fold(f"{counts[verdict]} {verdict}", ", ".join(links)))
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
@@ -104,7 +106,7 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     return "\n\n".join(
         [
             f"{said}, {len(claims)} in all.{note}",
-            table(("verdict", "claim", "measured"), rows),
+            table(("claim", "measured"), rows),
             *folded,
         ]
     )
@@ -113,6 +115,11 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
 def is_judged(claim: Mapping[str, Any]) -> bool:
     """By the rules of today; records of version 0.4 have no parts."""
     return "parts" in claim
+
+
+def verdict_of(claim: Mapping[str, Any]) -> str:
+    """In italics if it is not by the rules of today."""
+    return str(claim["verdict"]) if is_judged(claim) else f"*{claim['verdict']}*"
 
 
 def headline(claim: Mapping[str, Any]) -> str:
@@ -169,9 +176,8 @@ def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
     """
     rows = [
         (
-            f"[{claim['id']}](#claim-{claim['id']})<br>"
-            + (claim["verdict"] if is_judged(claim) else f"*{claim['verdict']}*")
-            + f"<br>{short_place(claim['place'])}",
+            f"[{claim['id']}](#claim-{claim['id']})<br>{verdict_of(claim)}"
+            f"<br>{short_place(claim['place'])}",
             escaped(claim["claim"]),
             f"{{drawing}}`{claim['id']}`" if interval_svg(claim.get("parts", ())) else "",
         )

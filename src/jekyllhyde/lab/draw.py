@@ -234,6 +234,8 @@ def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             linewidth=1.0,
         )
     axes.set_xticks(curves.x, [f"{place:g}" for place in curves.x])
+    if len(curves.x) == 1:
+        axes.set_xlim(curves.x[0] - 1, curves.x[0] + 1)
     axes.xaxis.grid(visible=True, color="0.93")
 
 
