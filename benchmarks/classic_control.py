@@ -1,5 +1,5 @@
-"""Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU; and bsuite's
-swing-up, at its middle height.
+"""Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU; bsuite's
+swing-up, at its middle height; and MiniGrid's DoorKey (`door_key`).
 
 MountainCar-v0, Acrobot-v1 and CartPole-v1: the same equations, starts, rewards and time limits;
 `tests/test_deep_exploration.py` holds them to Gymnasium's. `train` has the mean score of greedy
@@ -16,22 +16,33 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+import door_key
 from jekyllhyde.deep import ALGORITHMS, networks
 from jekyllhyde.envs import swing_up
+from jekyllhyde.envs.space_parts import Part
 
 EVALUATION_EPISODES = 20
 MIDDLE = 0.5  # of the heights of the swing-up, and how near to the middle it is paid there
 
 
 class Task(NamedTuple):
-    """reset(key) -> state; step(state, action) -> state, reward, terminated; observe(state)."""
+    """reset(key) -> state; step(state, action) -> state, reward, terminated; observe(state).
+    `parts` are of observations that are more than numbers; `score` is that of an episode's return.
+    """
 
-    reset: Callable[[jax.Array], jax.Array]
-    step: Callable[[jax.Array, jax.Array], tuple[jax.Array, jax.Array, jax.Array]]
-    observe: Callable[[jax.Array], jax.Array]
+    reset: Callable[[jax.Array], Any]
+    step: Callable[[Any, jax.Array], tuple[Any, jax.Array, jax.Array]]
+    observe: Callable[[Any], jax.Array]
     width: int
     n_actions: int
     limit: int
+    parts: tuple[Part, ...] = ()
+    score: Callable[[jax.Array], jax.Array] = lambda total: total
+
+    @property
+    def space(self) -> networks.Space:
+        """What the agent meets."""
+        return networks.Space(None, (self.width,), self.n_actions, parts=self.parts)
 
 
 def _uniform(low: list[float], high: list[float]) -> Callable[[jax.Array], jax.Array]:
@@ -114,6 +125,19 @@ TASKS = {
         3,
         swing_up.LIMIT + 1,
     ),
+    **{
+        name: Task(
+            partial(door_key.reset, size),
+            partial(door_key.step, size),
+            partial(door_key.observe, size),
+            door_key.WIDTH,
+            len(door_key.ACTIONS),
+            door_key.limit_of(size),
+            door_key.PARTS,
+            lambda total: total > 0.0,  # so that the mean is the share that reached the goal
+        )
+        for name, size in door_key.SIZES.items()
+    },
 }
 
 
@@ -121,7 +145,7 @@ class Carry(NamedTuple):
     """A run in flight."""
 
     agent: Any
-    state: jax.Array
+    state: Any
     elapsed: jax.Array
     key: jax.Array
 
@@ -140,8 +164,6 @@ def train(
 def _train(
     task: Task, plain: Any, every: int, n_evaluations: int, key: jax.Array, config: Any
 ) -> tuple[jax.Array, jax.Array]:
-    space = networks.Space(None, (task.width,), task.n_actions)
-
     def advance(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
         key, reset_key = jax.random.split(carry.key)
         seen = task.observe(carry.state)
@@ -152,7 +174,7 @@ def _train(
         step = networks.Transition(seen, action, reward, task.observe(after), 1.0 - terminated)
         agent = plain.update(replace(carry.agent, key=agent_key), config, step, ended)
         start = task.reset(reset_key)
-        state = jnp.where(ended, start, after)
+        state = jax.tree.map(partial(jnp.where, ended), start, after)
         return Carry(agent, state, jnp.where(ended, 0, elapsed), key), carry.agent.hyde_acts
 
     def evaluated(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, jax.Array]]:
@@ -162,9 +184,8 @@ def _train(
         return carry, (jnp.mean(scores), jnp.mean(hyde))
 
     agent_key, reset_key, key = jax.random.split(key, 3)
-    first = Carry(
-        plain.init(agent_key, config, space), task.reset(reset_key), jnp.zeros((), jnp.int32), key
-    )
+    agent = plain.init(agent_key, config, task.space)
+    first = Carry(agent, task.reset(reset_key), jnp.zeros((), jnp.int32), key)
     return jax.lax.scan(evaluated, first, length=n_evaluations)[1]
 
 
@@ -176,4 +197,4 @@ def _score(task: Task, learned: Any, key: jax.Array) -> jax.Array:
         return (after, total + alive * reward, alive & ~terminated), None
 
     start = (task.reset(key), jnp.zeros(()), jnp.asarray(True))
-    return jax.lax.scan(advance, start, length=task.limit)[0][1]
+    return task.score(jax.lax.scan(advance, start, length=task.limit)[0][1])

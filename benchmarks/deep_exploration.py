@@ -1,21 +1,22 @@
 """Exploration with networks, many seeds at once, for a GPU.
 
-    sea        DeepSea of 10 to 50, random mapping; when bsuite's rule counts it as solved
-    windy      the stochastic sea of 10 to 30, by bsuite's rule for it
+    sea        DeepSea of 10, 12, ... 50, random mapping; when bsuite's rule counts it as solved
+    windy      the stochastic sea of 10 to 50, by bsuite's rule for it
     large      DeepSea of 100
     uniform    the same, and control, with uniform replay instead of priorities
     rooms      Four Rooms, both levels
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
-    ablation   one part of `recommended` taken away or put back
+    door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
+    ablation   one part of `recommended` taken away or put back, on four tasks
     speed      1,000 seeds of DeepSea-20
 
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
     python benchmarks/deep_exploration.py --tables
 
-Needs JAX, Equinox, Optax, NumPy and SciPy, and runs from a checkout. A call is a task, settings by
-label and sizes; the calls of a part are compiled beside each other and run one after another, and
-each writes a line per label into DIR/PART.jsonl: at which evaluations the runs were first solved
+Needs JAX, Equinox, Optax, SciPy and Gymnasium, and runs from a checkout. A call is a task, settings
+by label and sizes; the calls of a part are compiled beside each other and run one after another,
+and each writes a line per label into DIR/PART.jsonl: at which evaluations runs were first solved
 (-1 where they were not), whether they stayed so, and what was seen by then. What is kept of these
 is in results/deep_exploration.json, of which `--tables` makes the page's tables.
 """
@@ -43,6 +44,7 @@ import numpy as np  # isort: skip
 from scipy import sparse  # isort: skip
 
 import classic_control  # isort: skip
+import door_key  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
 from jekyllhyde.files import write_file  # isort: skip
 from jekyllhyde.lab import bsuite_score  # isort: skip
@@ -54,9 +56,12 @@ SEEDS = 20
 NEAR = {"rooms": 0.5, "sea": 0.02, "windy": 0.02}  # of the best score, where a run counts as solved
 CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
 SWING = "jekyllhyde/CartPoleSwingUp-v0"
-SCORES = {**CONTROL, SWING: bsuite_score.GOOD}
-STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 60_000, "CartPole-v1": 40_000}
-BUDGETS = {10: 500, 20: 700, 30: 900, 40: 1100, 42: 1100, 46: 1100, 50: 1200}  # episodes
+DOOR = dict(zip(door_key.SIZES, (100_000, 200_000, 300_000), strict=True))  # steps
+REACHED = 0.94  # of greedy episodes, of which 19 in 20 are to reach the goal
+SCORES = {**CONTROL, SWING: bsuite_score.GOOD, **dict.fromkeys(DOOR, REACHED)}
+STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 100_000, "CartPole-v1": 50_000}
+ABLATED = {"sea:20": (500, 20), "windy:10": (400, 20), "rooms:1": (200, 10)}  # and how long
+ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
@@ -154,7 +159,7 @@ class Call:
             return [
                 _solved(scores[i] >= SCORES[self.task], steps)
                 | {
-                    "scores": np.round(scores[i], 1).tolist(),
+                    "scores": np.round(scores[i].astype(float), 2).tolist(),
                     "hyde": round(float(hyde[i].mean()), 3),
                     "steps": len(i) * self.budget,
                 }
@@ -215,21 +220,24 @@ def _record_of(result: Any, kind: str) -> dict[str, Any]:
 
 def calls() -> dict[str, list[Call]]:
     """What each part runs."""
-    sizes = range(10, 47, 2)
+    sizes = range(10, 51, 2)
     return {
-        "sea": [Call(f"sea:{n}", budget=budget, every=20) for n, budget in BUDGETS.items()],
-        "windy": [Call(f"windy:{n}", budget=60 * n, every=20) for n in (10, 20, 30)],
-        "large": [Call("sea:100", seeds=6, budget=2_300, every=50)],
+        "sea": [Call(f"sea:{n}", budget=24 * n + 300, every=20) for n in sizes],
+        "windy": [Call(f"windy:{n}", budget=80 * n, every=20) for n in (10, 20, 30, 40, 50)],
+        "large": [Call("sea:100", budget=4_000, every=100)],
         "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
         "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
         "swing": [Call(SWING, budget=300_000, every=10_000)],
+        "door": [Call(task, budget=budget, every=10_000) for task, budget in DOOR.items()],
         "uniform": [
             *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
             Call("sea:100", UNIFORM, budget=2_600, every=50),
             *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in CONTROL),
         ],
         "ablation": [
-            Call("sea:14", {name: changes}, 8, 300, 10) for name, changes in ABLATION.items()
+            Call(task, {name: changes}, 32, budget, every)
+            for task, (budget, every) in ABLATED.items()
+            for name, changes in ABLATION.items()
         ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }
@@ -248,9 +256,15 @@ TITLES = {
     "Four Rooms": "rooms",
     "Control, in steps": "control",
     "Swing-up, in steps": "swing",
+    "DoorKey, in steps": "door",
     "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
-    "Parts exchanged, DeepSea of 14": "ablation",
+    "Parts exchanged": "ablation",
 }
+
+
+def _named(record: dict[str, Any]) -> str:
+    task, label = record["task"], record["label"]
+    return label if task in label else f"{task}, {label}"
 
 
 def _table(title: str, records: list[dict[str, Any]]) -> str:
@@ -260,7 +274,7 @@ def _table(title: str, records: list[dict[str, Any]]) -> str:
         first = [at for at in record["first"] if at >= 0]
         scored = record.get("bsuite", [])
         cells = (
-            record["task"] if record["label"] == "recommended" else record["label"],
+            record["task"] if record["label"] == "recommended" else _named(record),
             record["seeds"],
             f"{record['budget']:,}",
             len(first),
