@@ -5,6 +5,7 @@ no network.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import latex2mathml.converter
@@ -91,6 +92,17 @@ def _prose(text: str) -> str:
     return text.replace("|", "\\|").replace("*", "\\*").replace("_ ", "\\_ ")
 
 
+def _drawing(
+    name: str, rawtext: str, text: str, *context: Any
+) -> tuple[list[nodes.Node], list[Any]]:
+    """The small drawing of a claim in the page itself, where its numbers can be pointed at and
+    read aloud.
+    """
+    svg = (Path(__file__).parent / "_static" / "claims" / f"{text}.svg").read_text()
+    return [nodes.raw(rawtext, svg, format="html")], []
+
+
 def setup(app: Sphinx) -> None:
+    app.add_role("drawing", _drawing)
     app.connect("autodoc-process-docstring", _as_written)
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))

@@ -169,6 +169,7 @@ CONTRADICTED: dict[str, Worlds] = {
     "14a": {"": times.sizes_opposite, "14a-long": flat, "14a-critic": never},
     "14b": {"": times.betas_opposite, "14b-critic": never},
     "15a": times.optimism_opposite,
+    "15a-less": lambda label, x: 5000 * (1 + ("J&H" in label) * x),
     "15a-strong": lambda label, x: 5000 * (1 + (1.0 if "o=0.5" in label else 0.1) * x),
     "15b": lambda label, x: 5000 * (1 - 0.5 * x),
     "16a": times.exploration_opposite,

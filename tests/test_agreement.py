@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from claim_worlds import make
 from jekyllhyde.lab.agreement import (
     DIFFERS,
     MATCHES,
@@ -25,6 +26,7 @@ from jekyllhyde.lab.draw import draw
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.panel import Curves
 from mdps import Floats
+from time_worlds import flat
 
 
 def world(name: str, shift: float, width: float, runs: int, grid: Floats | None = None) -> Curves:
@@ -162,6 +164,22 @@ def test_limits_of_a_panel_hold_for_its_picture(
     draw(replace(curves, panel=panel), tmp_path / "it.png")
     (axes,) = seen[0].axes
     assert (axes.get_xlim(), axes.get_ylim()) == ((100.0, 1e5), (0.5, 1.0))
+
+
+def test_the_places_of_an_axis_are_its_ticks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single place has a bar for its interval, and there is no chain of half a state."""
+    module: Any = importlib.import_module("jekyllhyde.lab.draw")
+    seen: dict[str, Any] = {}
+    for name in ("14a-long", "14a-critic", "14a"):
+        keep = lambda figure, *paths, name=name: seen.setdefault(name, figure.axes[0])  # noqa: E731
+        monkeypatch.setattr(module, "save_figure", keep)
+        draw(make(PANELS[name], flat), tmp_path / "it.png")
+    assert list(seen["14a-long"].get_xticks()) == [3]
+    assert seen["14a-long"].containers
+    assert list(seen["14a-critic"].get_xticks()) == list(range(3, 11))
+    assert all(place == round(place) for place in seen["14a"].get_xticks())
 
 
 def test_a_few_points_are_no_match() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,15 @@ from xml.etree import ElementTree
 import pytest
 
 from jekyllhyde.lab.agreement import compare_with_published, worst_first
-from jekyllhyde.lab.interval_drawing import decisive, in_words, interval_svg
+from jekyllhyde.lab.exploration import panels as exploration
+from jekyllhyde.lab.interval_drawing import (
+    MOST,
+    WIDTH,
+    decisive,
+    in_words,
+    interval_svg,
+    number_of,
+)
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FIGURES, CLAIMS = ((DOCS / f"{name}.md").read_text() for name in ("figures", "claims"))
@@ -23,13 +30,14 @@ FIGURES, CLAIMS = ((DOCS / f"{name}.md").read_text() for name in ("figures", "cl
 @pytest.fixture(scope="module")
 def page() -> Any:
     """The module that writes the pages."""
-    spec = importlib.util.spec_from_file_location("page", DOCS / "figures" / "page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["page"] = module  # dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
+    return script("page")
+
+
+def script(name: str) -> Any:
+    """A module beside the one that writes the pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS / "figures"))
+        return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +56,7 @@ def test_readings_that_were_changed_name_their_way(page: Any, results: dict[str,
     """Nine were softened and five hardened when the rules were first written anew."""
     lines = page.readings_table(results).splitlines()
     assert lines[0].startswith("The first time 9 softer and 5 harder, the second time ")
+    assert ", the third time " in lines[0]
     assert all(line.count(" | ") == 6 for line in lines[4:])
 
 
@@ -72,9 +81,21 @@ def test_every_claim_is_there_once_with_its_drawing(results: dict[str, Any]) -> 
     assert drawn == {claim["id"] for claim in claims if interval_svg(claim.get("parts", ()))}
     for claim in claims:
         mark = "" if "parts" in claim else "*"
-        link = f"|[{claim['id']}](#claim-{claim['id']})<br>{mark}{claim['verdict']}{mark}|"
+        link = f"|[{claim['id']}](#claim-{claim['id']})<br>{mark}{claim['verdict']}{mark}<br>"
         assert FIGURES.count(link) == 1
+        assert (f"|{{drawing}}`{claim['id']}`|" in FIGURES) == (claim["id"] in drawn)
         assert CLAIMS.count(f"(claim-{claim['id']})=") == 1
+
+
+def test_every_claim_names_its_place(results: dict[str, Any]) -> None:
+    """In few signs beside the verdict, and in full with the numbers."""
+    places = {"App. E.2, par. 1": "§E.2¶1", "Sec. 5, par. 2": "§5¶2", "Fig. 8": "Fig. 8"}
+    short_place = script("figures_page").short_place
+    assert {place: short_place(place) for place in places} == places
+    for claim in (claim for result in results.values() for claim in result.claims):
+        row = next(line for line in FIGURES.splitlines() if f"(#claim-{claim['id']})" in line)
+        assert f"<br>{short_place(claim['place'])}|" in row
+        assert f"**{claim['id']}**, {claim['verdict']} ({claim['place']}). " in CLAIMS
 
 
 def test_numbers_follow_the_results(page: Any, results: dict[str, Any]) -> None:
@@ -88,16 +109,30 @@ def test_numbers_follow_the_results(page: Any, results: dict[str, Any]) -> None:
     text = page.figures_page(results | {"2a": other})
     assert other.agreement.text in text
     assert results["2a"].agreement.text not in text
-    row = f"|**contradicted**|[{claim['id']}](#panel-2a)|0.5 [0.4, 0.6], stated below 0.3|"
-    assert row in text
+    link = f"[{claim['id']}](#panel-2a)<br>contradicted"
+    assert f"|{link}|ratio: 0.5 [0.4, 0.6], stated below 0.3|" in text
 
 
-def test_runs_of_earlier_settings_say_so(page: Any, results: dict[str, Any]) -> None:
+def test_runs_of_earlier_settings_say_so(results: dict[str, Any]) -> None:
     sentence = "The runs are of an earlier version's settings."
-    assert sentence in page.section("2a", replace(results["2a"], is_current=False))
-    assert sentence not in page.section("2a", replace(results["2a"], is_current=True))
+    section = script("figures_page").section
+    assert sentence in section("2a", replace(results["2a"], is_current=False))
+    assert sentence not in section("2a", replace(results["2a"], is_current=True))
     made = json.loads((DOCS / "results" / "made.json").read_text())
     assert set(made) == set(results)
+
+
+def test_the_head_of_the_exploration_page_speaks_of_the_panels_that_it_shows() -> None:
+    statistics = script("exploration_page").statistics
+    panels = list(exploration.PANELS.values())
+    medians = [replace(panel, statistic="median") for panel in panels]
+    assert statistics(medians) == "medians"
+    means = [replace(panel, statistic="mean") for panel in panels[:2]]
+    names = " and ".join(panel.name for panel in means)
+    assert statistics([*medians[2:], *means]) == f"medians (means in {names})"
+    text = (DOCS / "exploration-figures.md").read_text()
+    shown = [panel for panel in panels if f"## {panel.name}:" in text]
+    assert f"lines are {statistics(shown)} over runs" in text
 
 
 # The drawing of a claim.
@@ -138,19 +173,48 @@ def test_failing_parts_come_first_and_colours_tell() -> None:
 
 def test_bars_and_bands_reach_the_edge_where_there_is_no_limit() -> None:
     text = interval_svg([PART | {"lo": None, "hi": None}])
-    assert re.findall(r"M([\d.]+) [\d.]+H([\d.]+)", text)[1] == ("0", "150")
+    assert re.findall(r"M([\d.]+) [\d.]+H([\d.]+)", text)[1] == ("0", f"{WIDTH:g}")
     band = re.findall(r"M([\d.]+) [\d.]+H([\d.]+)", text)[0]
     assert band[0] == "0"
-    assert 0 < float(band[1]) < 150
+    assert 0 < float(band[1]) < WIDTH
     assert interval_svg([PART | {"decides": False}]) == ""
     assert interval_svg([PART | {"y": None}]) == ""
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBERS = {
+    "0.5 [0.4, 0.6]": {},
+    "0.4 or more": {"hi": None},
+    "0.6 or less": {"lo": None},
+    "0.5, no interval": {"lo": None, "hi": None},
+    "120,000 [99,999, 123,456]": {"y": 120_000.0, "lo": 99_999.0, "hi": 123_456.0},
+    "0.000557": {"y": 0.00055678, "lo": 0.00055678, "hi": 0.00055678},
+}
+
+
+@pytest.mark.parametrize(("text", "numbers"), NUMBERS.items())
+def test_a_drawing_has_its_numbers_beside_it(text: str, numbers: dict[str, float | None]) -> None:
+    part = PART | numbers
+    assert number_of(part) == text
+    image = ElementTree.fromstring(interval_svg([part]))
+    assert [entry.text for entry in image.iter(f"{SVG}text")] == [text]
+    assert float(image.attrib["width"]) > WIDTH + 5.5 * len(text)  # a digit's width
+
+
+def test_a_row_of_a_drawing_tells_its_part_where_the_pointer_rests() -> None:
+    parts = [PART | {"name": name} for name in ("PG", "J&H")]
+    image = ElementTree.fromstring(interval_svg(parts))
+    rows = [row.findtext(f"{SVG}title") for row in image.findall(f"{SVG}g")]
+    assert rows == [in_words(part) for part in parts]
+    many = ElementTree.fromstring(interval_svg([PART] * 20))
+    assert [entry.text for entry in many.iter(f"{SVG}text")][-1] == "and 12 more"
+
+
 def test_a_drawing_says_its_numbers_and_is_safe() -> None:
     image = ElementTree.fromstring(interval_svg([PART]))
-    title = image.find("{http://www.w3.org/2000/svg}title")
+    title = image.find(f"{SVG}title")
     assert title is not None
     assert title.text == in_words(PART) == "PG <b> & J 0.5 [0.4, 0.6], below 0.3 stated"
     exact = PART | {"lo": 0.5, "hi": 0.5, "low": 0.1, "high": 0.2, "name": ""}
     assert in_words(exact) == "0.5, 0.1 to 0.2 stated"
-    assert len(rows_of([PART] * 20)) == 8
+    assert len(rows_of([PART] * 20)) == MOST

@@ -12,14 +12,14 @@ import pytest
 
 from all_worlds import CONTRADICTED, SUPPORTED, Worlds
 from claim_worlds import World, axis_of, make
-from curve_worlds import even_runs, level
-from jekyllhyde.lab.claims import SENTENCES
+from curve_worlds import even_runs, level, plan_curve
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.judgement import judge, judge_claim
 from jekyllhyde.lab.panel import Claim, Curves, Others, Panel
+from jekyllhyde.lab.sentences import SECTIONS, SENTENCES
 from jekyllhyde.lab.verdicts import VERDICTS, JudgedClaim, Undecided
 from mdps import Floats
-from time_worlds import flat, never, off_policiness
+from time_worlds import CAP, flat, never, off_policiness
 
 CLAIMS = {claim.id: (panel, claim) for panel in PANELS.values() for claim in panel.claims}
 NOT_TESTABLE = {"3a-exact-why", "16b-jekyll-explore"}
@@ -54,6 +54,7 @@ def judged(id: str, worlds: Worlds, runs: int = 100, length: float = 1.0) -> Jud
 def test_a_claim_is_supported_in_the_world_of_the_paper(id: str) -> None:
     result = judged(id, world_of(SUPPORTED, id))
     assert result.verdict == "supported", result.measured
+    assert result.record()["place"] == SENTENCES[id].place
 
 
 @pytest.mark.parametrize("id", TESTED)
@@ -95,10 +96,22 @@ def no_other(name: str) -> Curves:
 def test_every_sentence_is_tested_once_and_its_id_tells_the_panel() -> None:
     ids = [claim.id for panel in PANELS.values() for claim in panel.claims]
     assert sorted(ids) == sorted(SENTENCES)
-    assert len(set(SENTENCES.values())) == len(SENTENCES) >= 170
+    assert len({sentence.text for sentence in SENTENCES.values()}) == len(SENTENCES) >= 170
     for panel in PANELS.values():
         assert all(claim.id.startswith(f"{panel.name}-") for claim in panel.claims)
         assert all(claim.text.endswith(".") for claim in panel.claims)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_every_claim_has_a_place_that_the_paper_has(id: str) -> None:
+    """A section and one of its paragraphs, or a caption."""
+    _, claim = CLAIMS[id]
+    section, comma, number = claim.place.partition(", par. ")
+    assert section in SECTIONS
+    if comma:
+        assert 1 <= int(number) <= SECTIONS[section].paragraphs
+    else:
+        assert section.startswith("Fig. ")
 
 
 @pytest.mark.parametrize("panel", PANELS.values(), ids=PANELS.keys())
@@ -179,6 +192,66 @@ def test_times_at_the_cap_are_bounds() -> None:
         lambda name: make(panel, never, runs=40),
     )
     assert short.verdict == "undecided"
+
+
+def test_what_is_said_along_an_axis_is_open_where_too_many_times_are_at_the_cap() -> None:
+    """With a target on the global return most of the axis of eps is at the cap: a flat line of caps
+    must not tell how much worse it gets, whatever Jekyll's return says.
+    """
+
+    def rising(label: str, x: Floats) -> Floats:
+        return np.where(x > 0.02, CAP, 30_000 * (1 + 10 * x))
+
+    out_of_reach = judged("16b-slightly", {"": slow_random, "16b": rising})
+    assert out_of_reach.verdict == "partly"  # by Jekyll's return
+    assert "more than one run in ten of J&H o=0.5 is at the cap" in out_of_reach.reason
+    assert judged("16b-slightly", {"": even_exploration, "16b": rising}).verdict == "contradicted"
+    assert judged("16b-slightly", rising).verdict == "undecided"
+    assert judged("10b-slightly", {"": late_caps, "10a": flat}).verdict == "supported"
+
+
+def slow_random(label: str, x: Floats) -> Floats:
+    return 30_000 * (1 + 0.2 * x)
+
+
+def even_exploration(label: str, x: Floats) -> Floats:
+    return 30_000 * (1 - 0.2 * x)
+
+
+def late_caps(label: str, x: Floats) -> Floats:
+    return np.where(x > 0.75, CAP, 30_000 * (1 + 0.2 * x))
+
+
+def test_off_policiness_that_is_not_strong_enough_refutes_nothing() -> None:
+    """The sentence is about what is strong enough; the weaker ones are shown beside it."""
+
+    def weak_fails(label: str, x: Floats) -> Floats:
+        return 0.0 * x if label == "o=0.1" else plan_curve(label, x)
+
+    claim = judged("5a-strong", weak_fails)
+    assert claim.verdict == "supported"
+    assert "o=0.1 0," in claim.measured
+    assert judged("5a-strong", level(0.4)).verdict == "contradicted"
+
+
+def test_a_rate_that_is_better_is_comparable() -> None:
+    """As everywhere else where the paper says comparable."""
+
+    def sooner(label: str, x: Floats) -> Floats:
+        return plan_curve(label, 2 * x)
+
+    assert judged("6a-rate", {"": sooner, "5a": plan_curve}).verdict == "supported"
+
+
+@pytest.mark.parametrize("ratio", [0.7, 0.85, 0.905, 0.912, 0.95, 1.0, 1.05])
+def test_a_difference_is_perceptible_in_one_panel_as_in_another(ratio: float) -> None:
+    """The same number is not both the small edge of 6c and no difference before it."""
+
+    def world(label: str, x: Floats) -> Floats:
+        return 5000.0 * (ratio if label.startswith("undiscounted") else 1.0) + 0.0 * x
+
+    edge, first = (judged(id, world).verdict for id in ("6c-edge", "6c-first"))
+    assert (edge == "supported") != (first == "supported")
 
 
 @pytest.mark.parametrize(("runs", "expected"), [(40, "undecided"), (100, "supported")])

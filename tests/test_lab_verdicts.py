@@ -17,6 +17,7 @@ from jekyllhyde.lab import claims, estimates, times, verdicts
 from jekyllhyde.lab.figures import PANELS
 from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.sentences import SENTENCES
 from jekyllhyde.lab.verdicts import (
     ALIKE,
     EQUAL,
@@ -32,6 +33,7 @@ from jekyllhyde.lab.verdicts import (
 )
 from time_worlds import eta_chain, exploration, flat, never, plan_sizes
 
+PAIR = ("pg", "jh-100t-o0.5")
 FIGURES = Path(inspect.getfile(claims)).parent / "figures"
 
 
@@ -86,10 +88,10 @@ def test_an_interval_decides_where_it_lies_inside_or_outside(
 
 
 def test_a_judged_claim_is_written_as_it_is_read() -> None:
-    other = Part("median", "", Estimate(1.0, 1.0, 1.0), None)
-    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few")
+    other = Part("mean", "J&H", Estimate(1.0, 1.0, 1.0), None)
+    claim = verdicts.JudgedClaim("a", "A.", "partly", (YES, OPEN, other), "too few", "Sec. 5")
     assert claim.measured == (
-        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); median: 1"
+        "too few; mean: PG 1 [0.5, 1.5] (stated: above 0 and above 1); mean: J&H 1"
     )
     record = json.loads(json.dumps(claim.record(), allow_nan=False))
     assert record["parts"][0] == {
@@ -106,13 +108,14 @@ def test_a_judged_claim_is_written_as_it_is_read() -> None:
     assert [each["holds"] for each in record["parts"]] == [True, None, None]
     assert [each["decides"] for each in record["parts"]] == [True, True, False]
     assert str(Estimate(4.0, 4.0, np.inf)) == "4 or more"
+    assert str(Estimate(4.0, -np.inf, 5.0)) == "5 or less"
 
 
 def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
     """What is stated is a reading that all share, or a number that stands in the sentence."""
     stated = re.compile(r"\b(?:above|below|about|best_about|rounds_to|Range)\(([^()]*)\)")
     named = re.compile(r"top|FOUND|SOLVED|ROUNDING|said\.\w+\.low|EQUAL\.low|MUCH_LONGER\.low|BEST")
-    sentences = " ".join(claims.SENTENCES.values()).replace(",", "")
+    sentences = " ".join(sentence.text for sentence in SENTENCES.values()).replace(",", "")
     for path in sorted(FIGURES.glob("figure*.py")):
         text = path.read_text()
         assert not re.search(r"import figure\d|from .*figure\d\d", text)
@@ -180,10 +183,35 @@ def half_world(label: str, x: np.ndarray) -> np.ndarray:
 
 def test_a_series_at_the_cap_gives_a_bound() -> None:
     curves = make(PANELS["11b"], half_world, runs=20, noise=0.0)
-    pair = ("pg", "jh-100t-o0.5")
-    assert times.time_ratio(curves, *pair) == Estimate(24.0, 24.0, np.inf)
-    assert times.time_ratio(curves, *pair[::-1]).lo == -np.inf
+    assert times.time_ratio(curves, *PAIR) == Estimate(24.0, 24.0, np.inf)
+    assert times.time_ratio(curves, *PAIR[::-1]).lo == -np.inf
     assert times.change(curves, "pg", x=1000.0, base=1.0).lo == -np.inf
+
+
+@pytest.mark.parametrize(("capped", "is_known"), [(0, True), (10, True), (11, False), (100, False)])
+def test_a_mean_time_is_a_bound_where_more_than_one_run_in_ten_is_at_the_cap(
+    capped: int, is_known: bool
+) -> None:
+    curves = make(PANELS["11b"], flat, runs=100, noise=0.0)
+    curves.samples["pg"][:capped] = curves.cap
+    mean, ratio = times.mean_time(curves, "pg", 1.0), times.time_ratio(curves, *PAIR)
+    assert mean.lo > 0
+    assert np.isfinite([mean.hi, ratio.hi]).all() == is_known
+    assert np.isfinite(times.time_ratio(curves, *PAIR[::-1]).lo) == is_known
+    assert np.isfinite(times.slowdown(curves, "pg", 1.0).hi) == is_known
+    assert np.isfinite(times.longest_to_shortest(curves, "pg").hi) == is_known
+    assert times.reached(curves, "pg").all() == is_known
+
+
+def test_an_average_over_the_axis_leaves_out_what_neither_reaches() -> None:
+    """There nobody knows which is faster, and two caps would be alike."""
+    curves = make(PANELS["12a"], flat, runs=20, noise=0.0)
+    first, second = "jh-100t-o0.5", "jh-100t-o10sqrtt"
+    curves.samples[first][:, :4] = curves.samples[second][:, :8] = curves.cap
+    ratio = times.average_time_ratio(curves, first, second)
+    expected = 5000 / np.mean([curves.cap] * 4 + [5000] * (len(curves.x) - 8))
+    assert ratio.y == pytest.approx(expected)
+    assert (ratio.lo, np.isfinite(ratio.hi)) == (-np.inf, True)
 
 
 def test_a_ratio_to_another_panel_has_all_that_both_intervals_allow() -> None:

@@ -241,9 +241,10 @@ def test_claims_filter_by_verdict_figure_and_text(
 
 
 def row_text(claim: dict[str, Any]) -> str:
-    """What the row of a claim has in it, the title of its drawing too."""
-    texts = (claim["panel"], claim["claim"], claim["verdict"], "numbers", claim["measured"])
-    return " ".join([*texts, *re.findall("<title>(.*)</title>", interval_svg(claim["parts"]))])
+    """What the row of a claim has in it, the texts of its drawing too."""
+    names = ("panel", "claim", "place", "verdict", "measured")
+    drawing = re.sub("<[^>]*>", " ", interval_svg(claim["parts"]))
+    return " ".join([*(claim[name] for name in names), "numbers", drawing])
 
 
 def test_fits_a_phone(page: Chromium, written: tuple[Path, list[Curves]]) -> None:

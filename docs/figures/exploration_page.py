@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ FEWEST = 20  # runs that a task needs to be shown
 HEAD = """# Exploration in figures
 
 What {{doc}}`exploration` promises and asks, as claims about runs, with a verdict on each: {counts}.
-Points and lines are medians over runs (means of the regret and in the profile) with 95 % intervals;
+Points and lines are {statistics} over runs with 95 % intervals;
 a run that never gets there counts as the cap. `jh figure exploration` makes these panels, and
 `docs/figures/exploration_page.py` wrote this page. The numbers behind the pictures are in
 `docs/results`.
@@ -59,9 +60,23 @@ def section(curves: Curves, claims: list[JudgedClaim]) -> str:
     )
 
 
+def statistics(panels: Sequence[Panel]) -> str:
+    """What the points of these panels are: "medians", and of which panels something else."""
+    named: dict[str, list[str]] = {}
+    for panel in panels:
+        named.setdefault(f"{panel.statistic}s", []).append(panel.name)
+    usual = max(named, key=lambda statistic: len(named[statistic]))
+    others = [
+        f"{statistic} in {' and '.join(names)}"
+        for statistic, names in named.items()
+        if statistic != usual
+    ]
+    return usual + (f" ({', '.join(others)})" if others else "")
+
+
 def main() -> None:
     stores = [Store.open(folder) for folder in sys.argv[1:]]
-    parts, counts = [], Counter[str]()
+    parts, shown, counts = [], [], Counter[str]()
     for name, panel in PANELS.items():
         tasks, store = max(
             ((shown_tasks(panel, each), each) for each in stores), key=lambda x: len(x[0])
@@ -74,6 +89,7 @@ def main() -> None:
         claims = judge(curves)
         counts.update(claim.verdict for claim in claims)
         parts.append(section(curves, claims))
+        shown.append(curves.panel)
         with tempfile.TemporaryDirectory() as folder:
             picture, _, numbers, verdicts = write_panel(curves, Path(folder), claims)
             shutil.copy(picture, DOCS / "_static" / f"figure-{name}.png")
@@ -81,7 +97,7 @@ def main() -> None:
                 shutil.copy(file, DOCS / "results")
         print(name, curves.runs, len(tasks), flush=True)
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    text = "\n".join([HEAD.format(counts=said), *parts])
+    text = "\n".join([HEAD.format(counts=said, statistics=statistics(shown)), *parts])
     (DOCS / "exploration-figures.md").write_text(text)
 
 

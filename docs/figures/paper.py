@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import page
+from stored_results import MADE, RESULTS
 
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
@@ -60,7 +61,7 @@ def studied(panel: Panel, path: Path) -> Curves:
 def write_numbers(curves: Curves, others: Others) -> None:
     """P.csv and P.claims.json of a panel P, and in made.json what was run for it."""
     name = curves.panel.name
-    with (page.RESULTS / f"{name}.csv").open("w", newline="") as file:
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["series", "x", "y", "lo", "hi", "median", "censored", "runs"])
         for tag, label in curves.labels.items():
@@ -72,9 +73,9 @@ def write_numbers(curves: Curves, others: Others) -> None:
                     [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
                 )
     claims = [claim.record() for claim in judge(curves, others)]
-    (page.RESULTS / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
-    made = json.loads(page.MADE.read_text()) | {name: curves.panel.experiment.digest}
-    page.MADE.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
+    (RESULTS / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
+    made = json.loads(MADE.read_text()) | {name: curves.panel.experiment.digest}
+    MADE.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n")
     print(name, curves.runs, flush=True)
 
 

@@ -7,9 +7,7 @@ Quantities are in `estimates` and `times`, the readings of words in `verdicts`, 
 """
 
 import inspect
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -17,15 +15,13 @@ import numpy as np
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab.panel import Claim, Curves, Others, Test
+from jekyllhyde.lab.sentences import SENTENCES
 from jekyllhyde.lab.verdicts import NO_EXCEPTION, Estimate, Part, Range, Untestable
 
 Item = str | tuple[str, ...]
 Quantity = Callable[..., Estimate]
 END = "the end"
 Tests = Mapping[str, Test | tuple[Test, ...]]
-SENTENCES: dict[str, str] = tomllib.loads(
-    (files("jekyllhyde.lab") / "figures" / "sentences.toml").read_text(encoding="utf-8")
-)
 
 
 def claims(horizon: int, tests: Tests) -> tuple[Claim, ...]:
@@ -33,7 +29,13 @@ def claims(horizon: int, tests: Tests) -> tuple[Claim, ...]:
     cannot decide them.
     """
     return tuple(
-        Claim(id, SENTENCES[id], test if isinstance(test, tuple) else (test,), horizon)
+        Claim(
+            id,
+            SENTENCES[id].text,
+            test if isinstance(test, tuple) else (test,),
+            horizon,
+            SENTENCES[id].place,
+        )
         for id, test in tests.items()
     )
 

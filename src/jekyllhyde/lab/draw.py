@@ -129,7 +129,7 @@ def draw(curves: Curves, *paths: str | Path) -> None:
     figure, sides = new_figure(len(groups), size, share=True)
     for (name, tags), axes in zip(groups.items(), sides, strict=True):
         chosen = {tag: looks[tag] for tag in tags if tag in looks}
-        (_draw_points if panel.words else _draw_series)(curves, axes, chosen)
+        (_draw_points if panel.words or len(curves.x) == 1 else _draw_series)(curves, axes, chosen)
         _dress(curves, axes)
         if is_alone:
             place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
@@ -177,9 +177,12 @@ def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             )
     if curves.panel.logx:
         axes.set_xscale("log")
-        if len(x) <= FEW:
-            axes.set_xticks(x, [f"{place:g}" for place in x])
-            axes.minorticks_off()
+    is_swept = curves.panel.kind != "curve"
+    if len(x) <= FEW and (is_swept or curves.panel.logx):
+        axes.set_xticks(x, [f"{place:g}" for place in x])
+        axes.minorticks_off()
+    elif is_swept and (x == x.round()).all() and not curves.panel.logx:
+        axes.xaxis.get_major_locator().set_params(integer=True)  # no half states
     limits, known = curves.panel.xlim or axes.get_xlim(), published(curves.panel.published)
     lines = [known[curves.labels[tag]] for tag in looks if curves.labels[tag] in known]
     for i, line in enumerate(lines):
@@ -216,7 +219,8 @@ def _dress(curves: Curves, axes: Any) -> None:
 
 
 def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
-    # Where the axis has words: the series of a place side by side, with bars for their intervals.
+    # Where the axis has words or a single place: the series of a place side by side, with bars for
+    # their intervals.
     for order, (tag, style) in enumerate(looks.items()):
         y = curves.y[tag]
         axes.errorbar(
@@ -229,6 +233,9 @@ def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             markersize=3.5,
             linewidth=1.0,
         )
+    axes.set_xticks(curves.x, [f"{place:g}" for place in curves.x])
+    if len(curves.x) == 1:
+        axes.set_xlim(curves.x[0] - 1, curves.x[0] + 1)
     axes.xaxis.grid(visible=True, color="0.93")
 
 

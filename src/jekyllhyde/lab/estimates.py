@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Curves
-from jekyllhyde.lab.verdicts import FOUND, Estimate, Undecided
+from jekyllhyde.lab.verdicts import FOUND, RARELY, Estimate, Undecided
 
 FIRST, LAST = -np.inf, np.inf
 FEWEST = 10  # a bootstrap of fewer runs is too narrow to decide anything
@@ -227,8 +227,8 @@ def crossings(curves: Curves, level: float, *tags: str) -> list[Floats]:
 
 def crossing_mean(curves: Curves, tag: str, level: float = FOUND) -> Estimate:
     """Mean time to {level}."""
-    times = of_means(curves, _only, *crossings(curves, level, tag))
-    return times if times.lo < curves.x[-1] else Estimate(times.y, times.lo, np.inf)
+    (times,) = crossings(curves, level, tag)
+    return bound_by_cap(of_means(curves, _only, times), times < curves.x[-1])
 
 
 def crossing_ratio(curves: Curves, a: str, b: str, level: float = FOUND) -> Estimate:
@@ -237,10 +237,20 @@ def crossing_ratio(curves: Curves, a: str, b: str, level: float = FOUND) -> Esti
     return bound_by_cap(of_means(curves, ratio_of, *times), *(t < curves.x[-1] for t in times))
 
 
-def bound_by_cap(ratio: Estimate, first: Bools, second: Bools) -> Estimate:
-    """A ratio of times that are at the cap in all runs is only a bound."""
-    lo, hi = ratio.lo if second.any() else -np.inf, ratio.hi if first.any() else np.inf
-    return Estimate(ratio.y, lo, hi)
+def bound_by_cap(value: Estimate, known: Bools, beside: Bools | None = None) -> Estimate:
+    """A mean time is only a bound unless nearly all runs have one, and so is its ratio to another.
+
+    known : which runs get there.  beside : the same of the time that it is relative to.
+    """
+    lo = value.lo if beside is None or nearly_all(beside.ravel()) else -np.inf
+    return Estimate(value.y, lo, value.hi if nearly_all(known.ravel()) else np.inf)
+
+
+def nearly_all(known: Bools) -> Any:
+    """Whether a mean over runs [runs, ...] rests on times that were reached: no more than one run
+    in ten is at the cap.
+    """
+    return (~known).mean(axis=0) <= RARELY.high
 
 
 # What is so in a run, or at a place of an exact panel.

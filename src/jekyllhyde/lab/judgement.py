@@ -1,6 +1,7 @@
 """Verdicts on the claims about a panel, alone or beside other panels."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -30,22 +31,21 @@ def judge(curves: Curves, others: Others | None = None) -> list[JudgedClaim]:
 
 def judge_claim(claim: Claim, curves: Curves, others: Others) -> JudgedClaim:
     """The verdict on a claim. What the runs at hand lack is a part that nobody can tell."""
+    judged = partial(JudgedClaim, claim.id, claim.text, place=claim.place)
     if curves.cap < claim.horizon:
         length = f"the sentence is about {claim.horizon} {curves.panel.unit}"
         reason = f"{length}, these runs have {curves.cap}"
-        return JudgedClaim(claim.id, claim.text, "undecided", (), reason)
+        return judged("undecided", (), reason)
     parts: list[Part] = []
     reasons: list[str] = []
     for test in claim.tests:
         try:
             parts += test(curves, others)
         except Untestable as reason:
-            return JudgedClaim(claim.id, claim.text, "not testable", (), str(reason))
+            return judged("not testable", (), str(reason))
         except Undecided as reason:
             reasons.append(str(reason))
-    return JudgedClaim(
-        claim.id,
-        claim.text,
+    return judged(
         verdict([*parts, *[UNKNOWN] * len(reasons)]),
         tuple(parts),
         "; ".join(dict.fromkeys(reasons)),

@@ -58,12 +58,14 @@ class Claim:
 
     tests : each takes the panel's curves and a way to those of other panels, and gives parts.
     horizon : how many updates or trajectories the sentence is about.
+    place : where the paper says it (`sentences`); empty where it is no sentence of the paper.
     """
 
     id: str
     text: str
     tests: tuple[Test, ...]
     horizon: int = 0
+    place: str = ""
 
 
 @dataclass(frozen=True)

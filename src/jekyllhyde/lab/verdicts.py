@@ -75,7 +75,7 @@ FINDS, SOLVES = above(FOUND), above(SOLVED)
 LONGER, SHORTER = above(1.0), below(1.0)
 MUCH_LONGER, MUCH_SHORTER = above(2.0), below(0.5)  # "much", beside the direction
 NO_LONGER, NO_SHORTER = below(1.1), above(1 / 1.1)  # "as fast", "comparable", "no worse"
-ALIKE = Range(1 / 1.1, 1.1)
+ALIKE, PERCEPTIBLY_SHORTER = Range(1 / 1.1, 1.1), below(1 / 1.1)  # "no perceptible difference"
 SLIGHTLY_LONGER, SLIGHTLY_SHORTER = Range(1.0, 1.5), Range(1 / 1.5, 1.0)
 THINNER, MUCH_THINNER = Range(0.0, 1.0), Range(0.0, 0.5)  # of gaps of the same sign
 # Of the share of runs, MDPs or places in which something is so.
@@ -96,6 +96,8 @@ class Estimate:
     def __str__(self) -> str:
         if math.isinf(self.hi) and math.isfinite(self.lo):
             return f"{self.lo:.4g} or more"
+        if math.isinf(self.lo) and math.isfinite(self.hi):
+            return f"{self.hi:.4g} or less"
         limits = f" [{self.lo:.4g}, {self.hi:.4g}]"
         return f"{self.y:.4g}" + (limits if 0 < self.hi - self.lo < math.inf else "")
 
@@ -144,8 +146,8 @@ class Part:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its verdict, the parts that it rests on, and why it has none where it has
-    none.
+    """A claim with its verdict, the parts that it rests on, why it has none where it has none, and
+    its place in the paper.
     """
 
     id: str
@@ -153,12 +155,13 @@ class JudgedClaim:
     verdict: str
     parts: tuple[Part, ...] = ()
     reason: str = ""
+    place: str = ""
 
     @property
     def measured(self) -> str:
-        """What was measured, in words."""
+        """What was measured, in words; what is only shown stands apart."""
         texts = [self.reason] if self.reason else []
-        for what, group in groupby(self.parts, lambda part: part.what):
+        for (what, _), group in groupby(self.parts, lambda part: (part.what, bool(part.stated))):
             parts = list(group)
             values = dict.fromkeys(f"{part.name} {part.estimate}".strip() for part in parts)
             stated = dict.fromkeys(str(part.stated) for part in parts if part.stated)
@@ -171,6 +174,7 @@ class JudgedClaim:
         return {
             "id": self.id,
             "claim": self.claim,
+            "place": self.place,
             "verdict": self.verdict,
             "reason": self.reason,
             "measured": self.measured,

@@ -79,7 +79,7 @@ PANELS = (
         {
             "5a-fruit": chain.fruit,
             "5a-fast": compare(settling, PLANNED_PLAIN, SHORTER, MUCH_SHORTER),
-            "5a-strong": chain.lasting_reach,
+            "5a-strong": chain.strong_finds,
             "5a-tight": chain.weak_is_stuck,
             "5a-exact": compare(of.gap, (UNIFORM, O_HALF), below(ROUNDING)),
             "5a-once-found": compare(once_found, (UNIFORM, O_HALF, shared.O_SQRT), SHORTER),

@@ -10,7 +10,7 @@ import numpy as np
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab import verdicts as said
-from jekyllhyde.lab.claims import compare, crossed, never, relative
+from jekyllhyde.lab.claims import compare, crossed, never, relative, show
 from jekyllhyde.lab.figures import chain_planning as chain
 from jekyllhyde.lab.figures import shared_experiments as shared
 from jekyllhyde.lab.figures.shared_experiments import (
@@ -24,6 +24,7 @@ from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import FOUND, LONGER, MUCH_LONGER, ROUNDING, Estimate
 
 BOTH = shared.PLAN + shared.PLAN_ENTROPY
+PLAIN = (PLANNED_PLAIN[::-1],)
 WITH_ENTROPY = tuple(zip(PLANNED_ENTROPY, PLANNED_PLAIN, strict=True))
 BESIDE_HALF = crossed(PLANNED_PLAIN, (O_HALF,))
 
@@ -73,7 +74,7 @@ PANELS = (
         {},
         {
             "6a-fruit": chain.fruit,
-            "6a-strong": chain.lasting_reach,
+            "6a-strong": chain.strong_finds,
             "6a-tight": chain.weak_is_stuck,
             "6a-never": compare(distance, (UNIFORM, O_HALF, *PLANNED_PLAIN), said.above(ROUNDING)),
             "6a-entropy": (
@@ -84,7 +85,7 @@ PANELS = (
             ),
             "6a-entropy-fails": compare(of.mean, PLANNED_ENTROPY, said.below(FOUND)),
             "6a-rate": relative(
-                of.crossing_mean, (UNIFORM, O_HALF, shared.O_SQRT), "5a", said.ALIKE
+                of.crossing_mean, (UNIFORM, O_HALF, shared.O_SQRT), "5a", said.NO_LONGER
             ),
         },
         series=BOTH,
@@ -115,13 +116,14 @@ PANELS = (
                 compare(more_solved, WITH_ENTROPY, said.HIGHER),
                 never(times.arrive_at, PLANNED_ENTROPY, x=of.LAST),
             ),
-            "6c-edge": compare(
-                chain.where_both_solve,
-                (PLANNED_PLAIN[::-1], PLANNED_ENTROPY[::-1]),
-                said.SLIGHTLY_SHORTER,
+            "6c-edge": (
+                compare(
+                    chain.where_both_solve, PLAIN, said.SLIGHTLY_SHORTER, said.PERCEPTIBLY_SHORTER
+                ),
+                show(chain.where_both_solve, (PLANNED_ENTROPY[::-1],)),
             ),
             "6c-first": tuple(
-                compare(chain.where_both_solve, (PLANNED_PLAIN[::-1],), said.ALIKE, panel=panel)
+                compare(chain.where_both_solve, PLAIN, said.ALIKE, panel=panel)
                 for panel in ("5b", "5c", "6b")
             ),
         },

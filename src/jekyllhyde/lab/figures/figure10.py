@@ -77,9 +77,9 @@ PANELS = (
                 compare(times.slowdown, TAGS, NO_LONGER, reaching=True, x=0.0),
             ),
             "10b-slightly": compare(
-                times.change, TAGS, said.SLIGHTLY_LONGER, reaching=True, x=0.9, base=0.1
+                times.along, TAGS, said.SLIGHTLY_LONGER, reaching=True, low=0.1, high=0.9
             ),
-            "10b-less": relative(times.factor, TAGS[:2], "10a", said.SHORTER, x=0.9, base=0.1),
+            "10b-less": relative(times.factor, TAGS[:2], "10a", said.SHORTER, low=0.1, high=0.9),
         },
         series=SERIES,
     ),

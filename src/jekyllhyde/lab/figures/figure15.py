@@ -37,7 +37,7 @@ PANELS = (
         {
             "15b-slightly": (
                 compare(times.trend, ALL, said.HIGHER),
-                compare(times.change, ALL, said.SLIGHTLY_LONGER, x=1.0, base=0.0),
+                compare(times.along, ALL, said.SLIGHTLY_LONGER),
             ),
         },
     ),

@@ -71,7 +71,7 @@ PANELS = (
         DENSE_AT_FIRST,
         {
             "16b-slightly": tuple(
-                compare(times.change, TAGS, said.SLIGHTLY_LONGER, panel=panel, x=0.95, base=0.0)
+                compare(times.along, TAGS, said.SLIGHTLY_LONGER, panel=panel, high=0.95)
                 for panel in ("", "16b-jekyll")
             ),
         },
@@ -85,15 +85,15 @@ PANELS = (
                 *_strong(times.change, LONGER, MUCH_LONGER, **HYDE),
                 *_strong(times.change, LONGER, MUCH_LONGER, panel="16b-jekyll", **HYDE),
             ),
-            "16a-jekyll-15000": _strong(of.mean, about(15_000), x=0.05),
-            "16a-jekyll-6500": _strong(of.mean, about(6_500), x=0.6),
+            "16a-jekyll-15000": _strong(times.mean_time, about(15_000), x=0.05),
+            "16a-jekyll-6500": _strong(times.mean_time, about(6_500), x=0.6),
             "16a-jekyll-faster": _strong(times.change, SHORTER, x=0.6, base=0.05),
             "16a-jekyll-flat": (
-                *(compare(of.mean, (STRONG,), about(6450), x=x) for x in (0.6, 0.95)),
+                *(compare(times.mean_time, (STRONG,), about(6450), x=x) for x in (0.6, 0.95)),
                 compare(times.change, (STRONG,), said.ALIKE, x=0.95, base=0.6),
             ),
             "16a-jekyll-one": _strong(times.change, LONGER, x=1.0, base=0.95),
-            "16a-jekyll-7300": _strong(of.mean, about(7_300), x=1.0),
+            "16a-jekyll-7300": _strong(times.mean_time, about(7_300), x=1.0),
             "16a-jekyll-improves": tuple(
                 compare(times.trend, (STRONG,), said.LOWER, panel=panel, low=0.05, high=0.95)
                 for panel in ("", "16b-jekyll")
@@ -108,15 +108,15 @@ PANELS = (
         "16b-jekyll",
         MEDIUM,
         {
-            "16b-jekyll-35000": _strong(of.mean, about(35_000), x=0.0),
-            "16b-jekyll-29000": _strong(of.mean, about(29_000), x=0.95),
+            "16b-jekyll-35000": _strong(times.mean_time, about(35_000), x=0.0),
+            "16b-jekyll-29000": _strong(times.mean_time, about(29_000), x=0.95),
             "16b-jekyll-linear": (
                 *_strong(times.change, SHORTER, x=0.95, base=0.0),
                 *_strong(halves, about(1.0)),
             ),
             "16b-jekyll-one": (
-                *_strong(of.mean, said.above(100_000), x=1.0),
-                *_strong(of.mean, said.above(100_000), panel="16b", x=1.0),
+                *_strong(times.mean_time, said.above(100_000), x=1.0),
+                *_strong(times.mean_time, said.above(100_000), panel="16b", x=1.0),
             ),
             "16b-jekyll-explore": untestable(
                 "it gives a cause; at eps=0 Hyde's buffer is empty, "

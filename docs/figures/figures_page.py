@@ -1,0 +1,186 @@
+"""The text of docs/figures.md: claims by verdict, panels by agreement, and a section per figure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from markdown_tables import escaped, fold, table
+from stored_results import Result
+
+from jekyllhyde.lab.agreement import ENOUGH, FEW, QUANTILE, worst_first
+from jekyllhyde.lab.html_page import WORST_FIRST
+from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, stated
+
+OPENLY = ("contradicted", "undecided")
+HEAD = """# Figures
+
+The paper's figures, made anew: its own curves in grey, ours with 95 % intervals over runs, and a verdict on what it says about them.
+`docs/figures/page.py` writes this page from `docs/results`; {{doc}}`reproducing` says how those are made, {{doc}}`claims` has every number, and {{doc}}`differences` what the paper leaves open.
+
+## Claims by verdict
+
+A claim is made of parts, each decided by its whole 95 % interval. Drawings show the stated range as a band and each estimate as a dot with its interval: green holds, red fails, grey is open. §E.2¶1 is the paper's Appendix E.2, paragraph 1.
+
+{claims}
+
+## Panels beside the published curves, worst first
+
+A published point is within noise where it differs from ours by at most {errors:g} standard errors of the difference, both sides' runs counted. A panel of {few} points or more matches if {enough:.0%} are.
+
+{panels}
+"""  # noqa: E501
+PLAIN_WORDS = {
+    2: "Agents that learn from samples. On the chain on-policy updates stay with the low-hanging "
+    "fruit, and J&H leaves it; on random MDPs, where nothing tricks them, all are about as fast, "
+    "but for large exploration bonuses.",
+    3: "Networks on Four Rooms. There are no published numbers; the seeds and configurations are "
+    "those of the page {doc}`deep`.",
+    5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
+    "on-policy updates hardly move it, and a constant share of uniform updates does.",
+    6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
+    "instead of finding the way out.",
+    7: "Exact updates on random MDPs, without anything that deceives: densities matter less, and "
+    "mostly for the slowest tenth of the problems.",
+    8: "The runs of 2a again: the mixture that acts, and Jekyll alone. What exploration costs is "
+    "in the mixture only.",
+    9: "The runs of 2b again, and ten times longer ones. The settings behind them were never "
+    "released; {doc}`reproducing` says how ours were found.",
+    10: "How much of the learning is off-policy, held constant.",
+    11: "The actor's step size. Times are heavy-tailed where steps are large.",
+    12: "The critic's step size.",
+    13: "Random MDPs with steps chosen for speed.",
+    14: "Longer chains and sweeter fruit.",
+    15: "Optimism of the first value.",
+    16: "How often Hyde leads, held constant: by the global return and Jekyll's, as published, "
+    "and by Jekyll's alone, of which the text speaks.",
+}
+
+
+def figures_page(results: Mapping[str, Result]) -> str:
+    claims = [(name, claim) for name, result in results.items() for claim in result.claims]
+    head = HEAD.format(
+        claims=verdict_table(claims),
+        panels=agreement_table(results),
+        errors=QUANTILE,
+        few=FEW,
+        enough=ENOUGH,
+    )
+    parts = [head]
+    for number, group in groupby(results.items(), lambda item: figure_of(item[0])):
+        panels = dict(group)
+        parts.append(f"## Figure {number}\n\n{PLAIN_WORDS[number]}\n")
+        parts += [section(name, result) for name, result in panels.items()]
+        parts.append(claims_table([claim for one in panels.values() for claim in one.claims]))
+    return "\n".join(parts)
+
+
+def figure_of(name: str) -> int:
+    return int(re.sub(r"\D.*", "", name))
+
+
+def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """What is not so or cannot be told in a table, each claim with its number and linked to its
+    panel; the others folded.
+    """
+    counts = Counter(claim["verdict"] for _, claim in claims)
+    rows, folded = [], []
+    for verdict in WORST_FIRST:
+        links = {
+            f"[{claim['id']}](#panel-{name})": claim
+            for name, claim in claims
+            if claim["verdict"] == verdict
+        }
+        if verdict in OPENLY:
+            rows += [
+                (f"{link}<br>{verdict_of(claim)}", headline(claim)) for link, claim in links.items()
+            ]
+        elif links:
+            folded.append(fold(f"{counts[verdict]} {verdict}", ", ".join(links)))
+    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
+    earlier = sum(not is_judged(claim) for _, claim in claims)
+    note = f" {earlier} of them, in italics below, by the rules of version 0.4." if earlier else ""
+    return "\n\n".join(
+        [
+            f"{said}, {len(claims)} in all.{note}",
+            table(("claim", "measured"), rows),
+            *folded,
+        ]
+    )
+
+
+def is_judged(claim: Mapping[str, Any]) -> bool:
+    """By the rules of today; records of version 0.4 have no parts."""
+    return "parts" in claim
+
+
+def verdict_of(claim: Mapping[str, Any]) -> str:
+    """In italics if it is not by the rules of today."""
+    return str(claim["verdict"]) if is_judged(claim) else f"*{claim['verdict']}*"
+
+
+def headline(claim: Mapping[str, Any]) -> str:
+    """The number that decides a claim, what it is of, and what it was said to be."""
+    part = decisive(claim.get("parts", ()))
+    if part is None:
+        return ""
+    return f"{escaped(part['what'])}: {number_of(part)}, stated {stated(part)}"
+
+
+def short_place(place: str) -> str:
+    """A place of the paper in few signs: §E.2¶1."""
+    section, _, paragraph = re.sub(r"^(Sec|App)\. ", "§", place).partition(", par. ")
+    return f"{section}¶{paragraph}" if paragraph else section
+
+
+def agreement_table(results: Mapping[str, Result]) -> str:
+    agreements = worst_first({name: result.agreement for name, result in results.items()})
+    rows = [
+        (
+            f"[{name}](#panel-{name})",
+            results[name].curves.runs,
+            agreement.points,
+            agreement.share_text.replace(" ", "&nbsp;"),
+            agreement.deviation_text.replace(" ", "&nbsp;"),
+            agreement.verdict + ("" if results[name].is_current else ", earlier settings"),
+        )
+        for name, agreement in agreements.items()
+        if agreement.points
+    ]
+    others = ", ".join(
+        f"[{name}](#panel-{name})" for name, agreement in agreements.items() if not agreement.points
+    )
+    head = ("panel", "runs", "points", "within noise", "mean deviation", "verdict")
+    return f"{table(head, rows)}\n\nWithout a published curve: {others}."
+
+
+def section(name: str, result: Result) -> str:
+    """A panel: its picture, and how it agrees."""
+    panel = result.curves.panel
+    runs = "exact" if panel.exact else f"{result.curves.runs} runs"
+    lines = [
+        f"(panel-{name})=\n### {name}: {escaped(panel.title)} ({runs})",
+        f"![Panel {name}](_static/figure-{name}.png)",
+        f"{result.agreement.text.capitalize()}."
+        + ("" if result.is_current else " The runs are of an earlier version's settings."),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:
+    """A row per claim: its name, verdict and place, the sentence, and a drawing of what was
+    measured.
+    """
+    rows = [
+        (
+            f"[{claim['id']}](#claim-{claim['id']})<br>{verdict_of(claim)}"
+            f"<br>{short_place(claim['place'])}",
+            escaped(claim["claim"]),
+            f"{{drawing}}`{claim['id']}`" if interval_svg(claim.get("parts", ())) else "",
+        )
+        for claim in claims
+    ]
+    return table(("claim", "what the paper says", "measured"), rows) + "\n"
