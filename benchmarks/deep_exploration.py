@@ -294,19 +294,36 @@ def calls() -> dict[str, list[Call]]:
 def tables() -> str:
     """The page's tables, of what is kept in results."""
     kept = json.loads((RESULTS / "deep_exploration.json").read_text())
+    kept["peers"] = _best(kept["peers"])
     return "\n".join(_table(title, kept[part]) for title, part in TITLES.items() if part in kept)
 
 
+def _best(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # of each peer on each task: the setting that solves the most runs, and of those the soonest
+    def rank(record: dict[str, Any]) -> tuple[int, float]:
+        first = [at for at in record["first"] if at >= 0]
+        return -len(first), median(first) if first else np.inf
+
+    pairs = dict.fromkeys((record["agent"], record["task"]) for record in records)
+    groups = [[r for r in records if (r["agent"], r["task"]) == pair] for pair in pairs]
+    return [
+        (best := min(group, key=rank))
+        | {"label": f"{best['agent']}, {best['task']}, {len(group)} settings: {best['label']}"}
+        for group in groups
+    ]
+
+
 TITLES = {
-    "DeepSea, `recommended`": "sea",
-    "DeepSea, uniform replay": "uniform",
+    "DeepSea": "sea",
     "Stochastic DeepSea": "windy",
     "Four Rooms": "rooms",
     "Control, in steps": "control",
     "Swing-up, in steps": "swing",
     "DoorKey, in steps": "door",
+    "Peers, the best of their settings": "peers",
+    "Parts exchanged, before": "ablation",
+    "DeepSea, uniform replay": "uniform",
     "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
-    "Parts exchanged": "ablation",
 }
 
 
