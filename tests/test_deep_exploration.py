@@ -371,6 +371,21 @@ def test_an_agent_saved_before_a_setting_was_there_is_loaded(tmp_path: Path) -> 
     assert loaded.learn(10).steps == 70
 
 
+def test_an_agent_of_0_5_is_loaded_with_its_settings(tmp_path: Path) -> None:
+    env = gym.make("jekyllhyde/Chain-v0", n_states=5)
+    plain = {"bounded": False, "first_values": 1.0, "pessimism": 1.0}
+    tireless = Optimist(weariness=0.0)
+    agent = deep.JekyllHyde(env, batch=4, capacity=50, explorer=tireless, **plain).learn(60)
+    agent.save(tmp_path / "agent")
+    about = tmp_path / "agent" / "agent.json"
+    content = json.loads(about.read_text())
+    for name in plain:
+        del content["settings"][name]
+    content["settings"]["explorer"] = "optimist()"
+    about.write_text(json.dumps(content))
+    assert deep.JekyllHyde.load(tmp_path / "agent", env).settings == agent.settings
+
+
 @pytest.mark.parametrize("name", ["MountainCar-v0", "Acrobot-v1", "CartPole-v1"])
 def test_classic_control_in_jax_is_gymnasiums(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))

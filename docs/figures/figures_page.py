@@ -19,11 +19,11 @@ OPENLY = ("contradicted", "undecided")
 HEAD = """# Figures
 
 The paper's figures, made anew: its own curves in grey, ours with 95 % intervals over runs, and a verdict on what it says about them.
-`docs/figures/page.py` writes this page from `docs/results`; {{doc}}`reproducing` says how those are made, {{doc}}`claims` has every number, and {{doc}}`differences` what the paper leaves open.
+{{doc}}`reproducing` says how they are made, {{doc}}`claims` has every number, {{doc}}`differences` what the paper leaves open.
 
 ## Claims by verdict
 
-A claim is made of parts, each decided by its whole 95 % interval. Drawings show the stated range as a band and each estimate as a dot with its interval: green holds, red fails, grey is open. §E.2¶1 is the paper's Appendix E.2, paragraph 1.
+A claim is made of parts, each decided by its whole 95 % interval. Drawings: the stated range as a band, estimates as dots with their intervals; green holds, red fails, grey is open. §E.2¶1 is the paper's Appendix E.2, paragraph 1.
 
 {claims}
 
@@ -37,8 +37,7 @@ PLAIN_WORDS = {
     2: "Agents that learn from samples. On the chain on-policy updates stay with the low-hanging "
     "fruit, and J&H leaves it; on random MDPs, where nothing tricks them, all are about as fast, "
     "but for large exploration bonuses.",
-    3: "Networks on Four Rooms. There are no published numbers; the seeds and configurations are "
-    "those of the page {doc}`deep`.",
+    3: "Networks on Four Rooms, as on the page {doc}`deep`. No numbers were published.",
     5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
     "on-policy updates hardly move it, and a constant share of uniform updates does.",
     6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
@@ -47,8 +46,8 @@ PLAIN_WORDS = {
     "mostly for the slowest tenth of the problems.",
     8: "The runs of 2a again: the mixture that acts, and Jekyll alone. What exploration costs is "
     "in the mixture only.",
-    9: "The runs of 2b again, and ten times longer ones. The settings behind them were never "
-    "released; {doc}`reproducing` says how ours were found.",
+    9: "The runs of 2b again, and ten times longer ones, with settings that were found as "
+    "{doc}`reproducing` says.",
     10: "How much of the learning is off-policy, held constant.",
     11: "The actor's step size. Times are heavy-tailed where steps are large.",
     12: "The critic's step size.",

@@ -44,6 +44,8 @@ LONGEST = 300  # characters of a sentence, which may quote the file
 # settings that came later: files without them have the defaults
 LATER = {"bounded", "first_values", "leader", "n_steps", "noise", "one_hot", "pessimism"}
 LATER |= {"prioritized"}
+# and so have records whose settings came later, as files of 0.5 spell them
+WITHOUT = {"optimist()": "optimist(weariness=0.0, lanes=1)"}
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
 # what damaged or hostile files make their readers raise; JAX's errors are among them
 _UNREADABLE = (
@@ -178,6 +180,10 @@ def _plain(name: str, value: Any) -> Any:
 def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) -> Any:
     # The configuration that `_plain_settings` wrote, with the user's own settings.
     references.refuse_code(stored, own)
+    stored = {
+        name: WITHOUT.get(value, value) if isinstance(value, str) else value
+        for name, value in stored.items()
+    }
     given = {name: np.inf if value == "inf" else value for name, value in stored.items()}
     settings = configure(agent, "paper", **{**given, **own})
     known = configure(agent, "paper")
