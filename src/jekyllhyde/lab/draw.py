@@ -211,6 +211,7 @@ def _dress(curves: Curves, axes: Any) -> None:
         axes.set_ylim(*panel.ylim)
     if panel.quantity == "regret":
         axes.set_yscale("symlog")
+        axes.autoscale(axis="y")  # the margins of before were linear
     if words := panel.words:
         slant = {"rotation": 30, "ha": "right"} if len("".join(words)) > 50 else {}
         axes.set_xticks(range(len(words)), list(map(as_text, words)), fontsize="small", **slant)
