@@ -591,7 +591,8 @@ def test_figure_writes_picture_numbers_and_verdicts(
     assert lines[0] == "series,x,y,lo,hi"
     assert len(lines) == 1 + 7 * 1000
     claims = json.loads((tmp_path / "5a.claims.json").read_text())
-    assert {"id", "claim", "verdict", "reason", "measured", "parts"} == set(claims[0])
+    names = {"id", "claim", "place", "verdict", "reason", "measured", "parts"}
+    assert names == set(claims[0])
     assert {claim["verdict"] for claim in claims} <= set(VERDICTS)
 
 

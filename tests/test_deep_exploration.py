@@ -373,7 +373,7 @@ def test_an_agent_saved_before_a_setting_was_there_is_loaded(tmp_path: Path) -> 
 
 def test_an_agent_of_0_5_is_loaded_with_its_settings(tmp_path: Path) -> None:
     env = gym.make("jekyllhyde/Chain-v0", n_states=5)
-    plain = {"bounded": False, "first_values": 1.0, "pessimism": 1.0}
+    plain: dict[str, Any] = {"bounded": False, "first_values": 1.0, "pessimism": 1.0}
     tireless = Optimist(weariness=0.0)
     agent = deep.JekyllHyde(env, batch=4, capacity=50, explorer=tireless, **plain).learn(60)
     agent.save(tmp_path / "agent")

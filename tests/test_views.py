@@ -65,7 +65,7 @@ def test_the_optimist_tries_another_action_where_he_has_been() -> None:
 
 
 def test_weariness_of_0_and_states_by_index_forget_what_was_taken() -> None:
-    tireless = {"bonus": "counts(decay=1e9)", "explorer": "optimist(weariness=0.0)"}
+    tireless: dict[str, Any] = {"bonus": "counts(decay=1e9)", "explorer": "optimist(weariness=0.0)"}
     config, state = agent(**tireless, first_values=0.0)
     explorer = state.networks.explorer
     for action in (0, 0, 0, 1, 2):
