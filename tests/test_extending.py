@@ -322,15 +322,15 @@ import equinox as eqx
 import jax.numpy as jnp
 from jekyllhyde.deep.bonus import Bonus
 
-class Rewarding(Bonus):
-    "The size of the reward, and a constant."
+class Preferring(Bonus):
+    "More for an action with a higher index."
     scale: float = 1.0
 
     def init(self, key, space):
         return jnp.zeros(())
 
     def of(self, state, samples):
-        return self.scale * (1.0 + jnp.abs(samples.reward)), state
+        return self.scale * (0.0 + 20.0 * samples.action), state
 
     def learn(self, state, samples):
         return state + 1.0
@@ -340,7 +340,7 @@ class Rewarding(Bonus):
 @pytest.mark.parametrize(
     ("setting", "name", "text", "old", "new"),
     [
-        ("bonus", "Rewarding", DEEP_BONUS, "(1.0 + jnp", "(9.0 + jnp"),
+        ("bonus", "Preferring", DEEP_BONUS, "(0.0 + 20.0", "(20.0 - 20.0"),
         pytest.param(
             "actor_rule", "greedy_step", RULE, "-1.0 * jnp", "-0.1 * jnp", marks=pytest.mark.long
         ),
