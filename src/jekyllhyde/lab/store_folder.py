@@ -29,8 +29,8 @@ def sentence(folder: Path, reason: str) -> str:
 def open_folder(folder: Path, create: bool) -> Path:
     """A store's folder, checked; with `create` made if need be."""
     manifest, parts = folder / "manifest.json", folder / "parts"
-    require(
-        folder.is_dir() or not folder.exists(),
+    require(  # in this order: another process may make it between the two questions
+        not folder.exists() or folder.is_dir(),
         sentence(folder, "it is a file, and must be a folder"),
     )
     if create and not manifest.exists():
