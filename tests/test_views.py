@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ import jax.numpy as jnp
 
 from jekyllhyde import deep
 from jekyllhyde.deep import jekyll_hyde
-from jekyllhyde.deep.episodes_of_lanes import for_lanes, in_lane
+from jekyllhyde.deep.episodes_of_lanes import begun, for_lanes, in_lane
 from jekyllhyde.deep.explorers import Optimist
 from jekyllhyde.deep.networks import Samples, Space, Transition
 from jekyllhyde.deep.views import Taken
@@ -62,6 +64,24 @@ def test_the_optimist_tries_another_action_where_he_has_been() -> None:
     assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 1
     explorer = observed(config, explorer, FIRST, 1, ended=True)
     assert int(jnp.argmax(config.explorer.logits(explorer, config, FIRST, None))) == 0
+
+
+def test_an_episode_that_is_broken_off_is_forgotten() -> None:
+    taken = in_lane(Taken.empty(jax.random.key(0), VIEWS, lanes=2), jnp.int32(1))
+    begun_anew = begun({"explorer": in_lane(taken.after(FIRST, 1, False), jnp.int32(0))})
+    assert np.asarray(in_lane(begun_anew, jnp.int32(1))["explorer"].times(FIRST)).any()
+    here = begun(in_lane(begun_anew, jnp.int32(1)))["explorer"]
+    assert not np.asarray(here.times(FIRST)).any()
+
+
+def test_who_remembers_no_episode_is_loaded_in_an_environment_with_more_lanes(
+    tmp_path: Path,
+) -> None:
+    small: dict[str, Any] = {"hidden": (8,), "hidden_hyde": (8,), "batch": 4, "capacity": 50}
+    deep.JekyllHyde("CartPole-v1", **small).learn(10).save(tmp_path / "agent")
+    loaded = deep.JekyllHyde.load(tmp_path / "agent", gym.make_vec("CartPole-v1", 3))
+    with pytest.warns(UserWarning, match="episode"):
+        assert loaded.learn(9).steps == 19
 
 
 def test_weariness_of_0_and_states_by_index_forget_what_was_taken() -> None:

@@ -131,7 +131,7 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         check_consistency(agent)
     if env is not None:
         agent.env = make_environment(env)
-        check_lanes(agent.settings, agent.env)
+        check_lanes(agent.state, agent.settings, agent.env)
         require(
             spaces.space_of(agent.env, agent.settings.one_hot) == agent.space,
             "env has other observations or actions than the saved agent",

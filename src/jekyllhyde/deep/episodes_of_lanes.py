@@ -57,11 +57,12 @@ def for_lanes(settings: Any, env: Any) -> Any:
     return replace(settings, **changed)
 
 
-def check_lanes(settings: Any, env: Any) -> None:
-    """Refuse an environment with more lanes than settings have room for."""
-    for_more = for_lanes(settings, env)
+def check_lanes(state: Any, settings: Any, env: Any) -> None:
+    """Refuse an environment with more lanes than the state remembers episodes of, if it does."""
+    nodes = jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, OfLanes))
+    remembers = any(isinstance(node, OfLanes) for node in nodes)
     require(
-        for_more == settings,
+        not remembers or for_lanes(settings, env) == settings,
         f"env has {getattr(env, 'num_envs', 1)} lanes, more than the saved agent remembers "
         "episodes of",
     )

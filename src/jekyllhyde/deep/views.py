@@ -47,6 +47,9 @@ class Taken(OfLanes):
         episode = self.n[self.lane].at[self._place(view), action].add(1.0)
         return replace(self, n=self.n.at[self.lane].set(jnp.where(ended, 0.0, episode)))
 
+    def anew(self) -> Self:
+        return replace(self, n=self.n.at[self.lane].set(0.0))
+
     def times(self, view: Any) -> jax.Array:
         return self.n[self.lane, self._place(view)]
 
