@@ -400,7 +400,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     ).returncode:
         pytest.skip("mounting a file system is not permitted here")
     yield place
-    subprocess.run(["umount", str(place)], check=True)
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def test_a_full_disk_loses_nothing_that_was_stored(
