@@ -88,6 +88,7 @@ ABLATION: dict[str, dict[str, Any]] = {
         "explorer": "hyde",
         "hyde_terminates": True,
         "hyde_noise": 0.5,
+        "noise": "single",
         "bonus": "rnd(eta=0.0001, normalize=True)",
         **SCHEDULED,
     },

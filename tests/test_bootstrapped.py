@@ -126,8 +126,11 @@ def test_lanes_have_heads_of_their_own_and_are_resumed(first: int, tmp_path: Pat
     deep.BootstrappedDQN(walks(), **SMALL).learn(first).save(tmp_path / "agent")
     loaded = deep.BootstrappedDQN.load(tmp_path / "agent", walks()).learn(90 - first)
     assert same(loaded, whole)
-    with pytest.raises(InputError, match="env has 4 lanes, more than the saved agent remembers"):
-        deep.BootstrappedDQN.load(tmp_path / "agent", walks(4))
+    wider = deep.BootstrappedDQN.load(tmp_path / "agent", walks(4))
+    heads = deep.BootstrappedDQN.load(tmp_path / "agent").state.leader.head
+    assert (wider.state.leader.head[:3] == heads).all()
+    with pytest.warns(UserWarning, match="new episodes begin"):
+        assert wider.learn(40).steps == first + 40
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,12 @@ def test_lanes_have_episodes_of_their_own(tmp_path: Path) -> None:
     assert (newest[0] == newest[1]).all()
     agent.export_replay(tmp_path / "replay.parquet")
     assert loaded.import_replay(tmp_path / "replay.parquet") == 90
-    with pytest.raises(InputError, match="env has 3 lanes, more than the saved agent remembers"):
-        deep.DoubleDQN.load(tmp_path / "agent", gym.make_vec("CartPole-v1", 3, "sync"))
+    wider = deep.DoubleDQN.load(tmp_path / "agent", gym.make_vec("CartPole-v1", 3, "sync"))
+    narrow = deep.DoubleDQN.load(tmp_path / "agent")
+    inverses = [each.state.networks.bonus.inverse for each in (wider, narrow)]
+    assert (inverses[0][:2] == inverses[1]).all()
+    with pytest.warns(UserWarning, match="new episodes begin"):
+        assert wider.learn(9).steps == 89
 
 
 def bandit_after(bandit: Bandit, episodes: list[tuple[bool, list[float]]]) -> State:

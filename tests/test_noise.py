@@ -16,6 +16,7 @@ from gymnasium.spaces import Box, Discrete
 
 import jekyllhyde as jh
 from jekyllhyde import deep
+from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.noise import Persistent, Single
 from jekyllhyde.errors import InputError
 from test_vector_envs import SMALL, same, walks
@@ -70,7 +71,7 @@ def test_durations_have_the_law(mu: float) -> None:
 
 def test_an_action_is_drawn_once_and_lasts_until_its_end_or_the_episodes() -> None:
     noise, key = Persistent(mu=0.0, most=40), jax.random.key(0)
-    state, logits = noise.init(), jnp.log(jnp.array([0.0, 1.0, 0.0]))
+    state, logits = noise.init(Space(None, (2,), 3)), jnp.log(jnp.array([0.0, 1.0, 0.0]))
     assert (noise.lasting(state, logits, None) == logits).all()  # none is under way
     begun = noise.observe(state, key, 1.0, jnp.int32(2), jnp.asarray(False))
     left = int(begun.left[0])
@@ -156,7 +157,8 @@ def test_settings_of_noise() -> None:
     config = deep.configure("ddqn", noise="persistent(mu=3.0)")
     assert deep.describe(config)["noise"] == "persistent(mu=3.0)"
     assert "noise" not in deep.describe(deep.configure("ddqn"))
-    assert deep.configure("jekyll_hyde").noise == Single()
+    assert deep.configure("jekyll_hyde", "published").noise == Single()
+    assert deep.configure("jekyll_hyde").noise == Persistent(everywhere=False)
     with pytest.raises(InputError, match="noise is 'pink'; it must be one of single, persistent"):
         deep.configure("ddqn", noise="pink")
     with pytest.raises(InputError, match="most of persistent is 0"):
@@ -188,3 +190,13 @@ def test_an_episode_that_is_broken_off_leaves_nothing_behind(lanes: int, tmp_pat
     before, after = again("jekyll_hyde", leader="bandit")
     assert (before.leader.running > 0).all()
     assert (after.leader.running == 1.0).all()
+
+
+def test_lasting_actions_are_not_for_states_known_by_an_index() -> None:
+    noise, key, logits = Persistent(everywhere=False), jax.random.key(0), jnp.arange(3.0)
+    state = noise.init(Space(5, (), 3))
+    assert state is None
+    assert noise.observe(state, key, 1.0, jnp.int32(2), jnp.asarray(False)) is None
+    assert (noise.lasting(state, logits, None) == logits).all()
+    assert noise.init(Space(None, (2,), 3)) is not None
+    assert Persistent().init(Space(5, (), 3)) is not None

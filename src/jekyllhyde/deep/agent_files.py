@@ -27,7 +27,6 @@ from jekyllhyde.deep.agent_checks import (
     restored_space,
 )
 from jekyllhyde.deep.configurations import RECORDS, configure, spell
-from jekyllhyde.deep.episodes_of_lanes import check_lanes
 from jekyllhyde.deep.lane_files import PREFIX, lane_arrays, restored_lanes
 from jekyllhyde.episode import Episode
 from jekyllhyde.errors import InputError, check_count, plain, require
@@ -131,11 +130,11 @@ def load(kind: type[Kind], path: str | Path, env: Any, own: dict[str, Any]) -> K
         check_consistency(agent)
     if env is not None:
         agent.env = make_environment(env)
-        check_lanes(agent.state, agent.settings, agent.env)
         require(
             spaces.space_of(agent.env, agent.settings.one_hot) == agent.space,
             "env has other observations or actions than the saved agent",
         )
+        agent._make_room()
     return agent
 
 

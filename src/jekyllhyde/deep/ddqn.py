@@ -80,7 +80,7 @@ class Networks(eqx.Module):
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    return replace(begin(key, config, space, _critic), noise=config.noise.init())
+    return replace(begin(key, config, space, _critic), noise=config.noise.init(space))
 
 
 def _critic(key: jax.Array, config: Config, space: Space) -> Critic:

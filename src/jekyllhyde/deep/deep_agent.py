@@ -21,7 +21,7 @@ from jekyllhyde.deep import (
     spaces,
 )
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
-from jekyllhyde.deep.episodes_of_lanes import for_lanes
+from jekyllhyde.deep.episodes_of_lanes import for_lanes, widened
 from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
@@ -67,20 +67,31 @@ class DeepAgent(StepwiseAgent):
             self._start(spaces.space_of(self.env, self.settings.one_hot))
 
     def _start(self, space: networks.Space) -> Self:
+        self.space, self._steps, self._looking = space, 0, spaces.looking(space)
+        self._observation = spaces.example(space)
+        self._begin_state()
+        return self
+
+    def _begin_state(self) -> None:
         compiler.keep_compiled()
         compiler.stay_in_thread()
         compiler.leave_room()
-        self.space, self._steps, self._looking = space, 0, spaces.looking(space)
-        self._observation = spaces.example(space)
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
         settings = Packing.of(config)
         self._config = settings.pack(config)
-        start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=space)
-        self._step = Packing.of(spaces.example_step(space))
+        start = initial_of(self.name)(jax.random.key(self.seed), self.settings, space=self.space)
+        self._step = Packing.of(spaces.example_step(self.space))
         self._compiled = compiled(self.name, Packing.of(start), settings, self._step)
         self.state = start
-        return self
+
+    def _make_room(self) -> None:
+        # The environment may have more lanes than one that the agent has learned in.
+        settings, state = for_lanes(self.settings, self.env), self.state
+        if settings != self.settings:
+            self.settings = settings
+            self._begin_state()
+            self.state = widened(state, self.state)
 
     @property
     def state(self) -> learning.State:

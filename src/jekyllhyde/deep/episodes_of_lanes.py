@@ -2,7 +2,8 @@
 
 A record with such a memory, or an agent, has a setting `lanes`, and its state is an `OfLanes`.
 Lanes take turns: `in_lane` says whose step comes, `begun` that its episode begins though the one
-before was broken off, and `for_lanes` has settings with room for as many as there are.
+before was broken off, and `for_lanes` has settings with room for as many as there are; `widened`
+has a state with room for more.
 """
 
 from collections.abc import Callable
@@ -11,8 +12,6 @@ from typing import Any, Self
 
 import equinox as eqx
 import jax
-
-from jekyllhyde.errors import require
 
 RECORDS = ("bonus", "explorer", "leader", "noise")
 
@@ -57,12 +56,17 @@ def for_lanes(settings: Any, env: Any) -> Any:
     return replace(settings, **changed)
 
 
-def check_lanes(state: Any, settings: Any, env: Any) -> None:
-    """Refuse an environment with more lanes than the state remembers episodes of, if it does."""
-    nodes = jax.tree.leaves(state, is_leaf=lambda node: isinstance(node, OfLanes))
-    remembers = any(isinstance(node, OfLanes) for node in nodes)
-    require(
-        not remembers or for_lanes(settings, env) == settings,
-        f"env has {getattr(env, 'num_envs', 1)} lanes, more than the saved agent remembers "
-        "episodes of",
-    )
+def widened(state: Any, fresh: Any) -> Any:
+    """The state, with room for as many lanes as a `fresh` one has; those that are new are as there.
+    """
+
+    def of(node: Any, new: Any) -> Any:
+        if not isinstance(node, OfLanes):
+            return node
+        return jax.tree.map(
+            lambda one, more: one if one.shape == more.shape else more.at[: len(one)].set(one),
+            node,
+            new,
+        )
+
+    return jax.tree.map(of, state, fresh, is_leaf=lambda node: isinstance(node, OfLanes))

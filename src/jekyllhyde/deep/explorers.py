@@ -9,7 +9,9 @@ learned is a state of its own. Agents take one by name, "hyde" or "optimist", or
 
 The optimist takes what is unknown for the best there is. With bonuses of at most 1 his values lie
 between 0 and 1; u(s,a), from 0 to 1, is how unknown the bonus finds a pair, and a pair that was
-never tried is worth 1 whatever his network makes of it. A network that has to be optimistic by its
+never tried is worth 1 whatever his network makes of it. With `bounded` goals his values stay there;
+without, the greatest of several errors comes back with every step, and outgrows the 1 - gamma by
+which values fall, until nothing that is new can be worth more. A network that has to be optimistic by its
 weights alone is not so for long, for what it learns in one state moves it in others (Rashid et al.,
 2020, whose bonus is added instead). For him no trajectory ends: he goes on where the next one
 starts, so its end is worth his mean value at starts. Otherwise he would avoid the places where
@@ -155,6 +157,7 @@ class Optimist(Explorer):
             samples.among_next(self._hopeful(state, config, state.q.online.network, x)), -1
         )
         v = pick(self._hopeful(state, config, state.q.target, x), greedy)
+        v = jnp.clip(v, 0.0, 1.0) if config.bounded else v
         v = samples.discount * v + (1.0 - samples.discount) * state.start
         return (1.0 - config.gamma_hyde) * bonus + config.gamma_hyde * v
 

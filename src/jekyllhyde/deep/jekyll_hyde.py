@@ -34,7 +34,7 @@ from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
 from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
 from jekyllhyde.deep.learning import Replay, Settings, State, chosen, counted
 from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick, static
-from jekyllhyde.deep.noise import Noise, Single
+from jekyllhyde.deep.noise import Noise, Persistent, Single
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.errors import require
 
@@ -110,11 +110,14 @@ CONFIGS = {
     # few samples, so Adam's epsilon is small: rows of the first weights that are seldom met then
     # take large steps. Smaller still, or with a larger step, the critics get too noisy. They begin
     # near 0: first weights of many states are small, and biases that have to take back what the
-    # critics say by chance switch their units off, for good.
+    # critics say by chance switch their units off, for good. Where places are cells, the last steps
+    # to a new one differ by less than his network's error; actions that last take them.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
         leader=Curious(),
+        noise=Persistent(everywhere=False),
+        hyde_noise=0.1,
         epsilon_1=40_000.0,  # where another explorer does not say how curious he is
         bonus=Counts(),
         one_hot=True,
@@ -124,7 +127,7 @@ CONFIGS = {
         pessimism=0.0,
         adam_eps=1e-5,
         tau=0.05,
-        tau_hyde=0.05,
+        tau_hyde=0.2,
         gamma_hyde=0.99,
         eta_hyde=1e-3,
         hyde_xavier=True,
@@ -166,7 +169,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         if config.fifo or not config.prioritized
         else Priorities.empty(config.capacity),
         leader=config.leader.init(),
-        noise=config.noise.init(),
+        noise=config.noise.init(space),
     )
 
 

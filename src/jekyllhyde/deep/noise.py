@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.episodes_of_lanes import OfLanes
-from jekyllhyde.deep.networks import among, static
+from jekyllhyde.deep.networks import Space, among, static
 from jekyllhyde.errors import check_count
 from jekyllhyde.registry import Choices
 
@@ -32,7 +32,7 @@ class Noise(eqx.Module):
     `lasting` has the logits where a random action may be under way.
     """
 
-    def init(self) -> Any:
+    def init(self, space: Space) -> Any:
         return None
 
     def observe(
@@ -68,28 +68,35 @@ class PersistentState(OfLanes):
 
 @NOISES.register
 class Persistent(Noise):
-    """As many steps as are drawn from a zeta law, at most to the end of the episode."""
+    """As many steps as are drawn from a zeta law, at most to the end of the episode. There are none
+    where states are known by an index, unless `everywhere`: a table knows what was tried there.
+    """
 
     mu: float = 2.0  # exponent of the law; the smaller, the longer they last
     most: int = static(1000)  # steps
+    everywhere: bool = static(True)  # also where states are known by an index
     lanes: int = static(1)  # environments that take turns; as many as there are
 
     def __check_init__(self) -> None:
         check_count(self.most, "most of persistent", 1)
         check_count(self.lanes, "lanes of persistent", 1)
 
-    def init(self) -> PersistentState:
+    def init(self, space: Space) -> PersistentState | None:
+        if space.n_states is not None and not self.everywhere:
+            return None
         none = jnp.zeros(self.lanes, jnp.int32)
         return PersistentState(jnp.zeros((), jnp.int32), left=none, action=none)
 
     def observe(
         self,
-        state: PersistentState,
+        state: PersistentState | None,
         key: jax.Array,
         epsilon: Any,
         action: jax.Array,
         ended: jax.Array,
-    ) -> PersistentState:
+    ) -> PersistentState | None:
+        if state is None:
+            return None
         begin, draw = jax.random.uniform(key, (2,))
         left = jnp.where(ended, 0, jnp.maximum(state.left[state.lane] - 1, 0))
         begins = (left == 0) & (begin < epsilon)
@@ -108,8 +115,10 @@ class Persistent(Noise):
         return 0.0
 
     def lasting(
-        self, state: PersistentState, logits: jax.Array, allowed: jax.Array | None
+        self, state: PersistentState | None, logits: jax.Array, allowed: jax.Array | None
     ) -> jax.Array:
+        if state is None:
+            return logits
         again = jax.nn.one_hot(state.action[state.lane], logits.shape[-1])
         again = again if allowed is None else again * allowed
         # one that is to be drawn, or is not allowed any more, is drawn from all
