@@ -40,6 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "no actions that last": {"hyde_noise": 0.0},
     "target network of 0.05": {"tau_hyde": 0.05},
     "goals not bounded": {"bounded": False},
+    "wider cells": {"bonus": "counts(finer=False)"},
 }
 
 
@@ -109,8 +110,7 @@ def show(path: Path) -> None:
     write(
         "point_maze",
         {"machine": machine(), "runs": data},
-        f"# A point in a maze\n\n{machine()}\n\n{STEPS:,} steps; solved where ten greedy episodes "
-        f"have a mean of {SOLVED}.\n\n{text}",
+        f"{STEPS:,} steps; solved where ten greedy episodes have a mean of {SOLVED}.\n\n{text}",
     )
 
 

@@ -225,8 +225,8 @@ def show(path: Path) -> None:
     write(
         "scores",
         {"machine": machine(), "runs": data},
-        f"# Scores with defaults\n\n{machine()}\n\nMeans of {FINAL} greedy episodes over seeds, "
-        f"with 95 % bootstrap intervals; solved from {solved} on.\n\n{text}",
+        f"Means of {FINAL} greedy episodes over seeds, with 95 % bootstrap intervals; solved from "
+        f"{solved} on.\n\n{text}",
     )
 
 

@@ -439,3 +439,32 @@ def test_members_agree_where_they_have_been() -> None:
     assert same is state
     scaled, moved = Disagreement().of(state, known)
     assert np.asarray(scaled * moved.scale) == pytest.approx(np.asarray(after))
+
+
+@pytest.mark.parametrize(("numbers", "cells"), [(1, 4), (2, 2), (3, 1)])
+def test_cells_of_few_numbers_are_finer(numbers: int, cells: int) -> None:
+    space, x = Space(None, (numbers,), 2), jnp.linspace(-3.0, 3.0, 2_001)[:, None]
+    plain, finer = Counts(), Counts(finer=True)
+    state = plain.init(jax.random.key(0), space)
+    line = jnp.tile(x, (1, numbers))
+    changes = [
+        int((np.diff(np.asarray(each._place(state, line)[1])[:, 0]) != 0).sum())
+        for each in (plain, finer)
+    ]
+    assert changes[1] == pytest.approx(cells * changes[0], abs=2 * cells)
+
+
+@pytest.mark.parametrize(("bounded", "most"), [(True, 1.0), (False, 3.0)])
+def test_an_optimist_believes_no_more_than_there_can_be(bounded: bool, most: float) -> None:
+    config = deep.configure("jekyll_hyde", bounded=bounded)
+    keys = jax.random.key(0), jax.random.key(1)
+    state: Any = config.explorer.init(keys, config, Space(None, (2,), 3))
+    *hidden, last = state.q.target.biases
+    target = replace(state.q.target, biases=(*hidden, jnp.full_like(last, 3.0)))
+    known = replace(state.bonus, n=jnp.full_like(state.bonus.n, 1e9))
+    raised = replace(state, q=replace(state.q, target=target), bonus=known)
+    x = jnp.zeros((4, 2))
+    step = Transition(x, jnp.zeros(4, jnp.int32), jnp.zeros(4), x, jnp.ones(4))
+    samples = Samples.of(None, step, jnp.ones(4))
+    goal = config.explorer.goal(raised, config, samples, jnp.zeros(4))
+    assert np.asarray(goal) == pytest.approx(0.99 * most, abs=1e-3)

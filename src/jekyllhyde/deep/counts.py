@@ -10,7 +10,9 @@ the mean over them, so that neighbours share a part of their counts.
 
 A projection of n numbers varies by about as much as one of them, for its weights are divided by the
 root of n. Without that the cells of long vectors are so many that nothing ever becomes known, and
-who explores goes on for ever.
+who explores goes on for ever. Vectors of one or two numbers have as few projections, and with
+`finer` cells as many more along each: where a cell is several steps wide, an action becomes known
+in it though it was never taken at its far edge.
 """
 
 from typing import Any
@@ -47,6 +49,7 @@ class Counts(Bonus):
     width: float = 0.5  # of a cell, in standard deviations of a projection
     tables: int = static(4)  # of cells
     places: int = static(8192)  # in a table of cells
+    finer: bool = static(False)  # half as wide for each projection fewer than three
 
     def __check_init__(self) -> None:
         check_count(self.tables, "tables of counts", 1)
@@ -89,10 +92,9 @@ class Counts(Bonus):
         # where in `n` the states [...] are: an index, or a place [..., tables] in every table
         if state.projections is None:
             return (x,)
-        vector = flat(x)
-        cells = jnp.floor(
-            jnp.einsum("...i,tip->...tp", vector, state.projections) / self.width + state.shifts
-        ).astype(jnp.int32)
+        projected = jnp.einsum("...i,tip->...tp", flat(x), state.projections)
+        fewer = MOST_PROJECTIONS - projected.shape[-1] if self.finer else 0
+        cells = jnp.floor(projected / (self.width * 0.5**fewer) + state.shifts).astype(jnp.int32)
         place = jnp.zeros(cells.shape[:-1], jnp.uint32)
         for i in range(cells.shape[-1]):
             place = (place * jnp.uint32(PRIME)) ^ cells[..., i].astype(jnp.uint32)

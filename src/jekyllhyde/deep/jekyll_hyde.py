@@ -119,7 +119,7 @@ CONFIGS = {
         noise=Persistent(everywhere=False),
         hyde_noise=0.1,
         epsilon_1=40_000.0,  # where another explorer does not say how curious he is
-        bonus=Counts(),
+        bonus=Counts(finer=True),
         one_hot=True,
         prioritized=True,
         bounded=True,
