@@ -29,11 +29,13 @@ STORE = RESULTS / "point_maze.jsonl"
 FIRST, SEEDS, STEPS, EVERY, EPISODES = 100, 10, 30_000, 2_500, 10
 SOLVED = 0.9  # of ten episodes, nine in the goal
 LONG, CHANCE, LIMIT = 0.05, 0.005, 200
-# Upright walls: where they stand, and from which height to which. Start, decoy and goal.
+DECOY, GOAL = 0.07, 0.1  # their radii
+# Upright walls, where they stand and from which height to which; start, decoy and goal.
+BENDS = [(0.33, 0.0, 0.75), (0.66, 0.25, 1.0)]
+DOORS = [(0.25, 0.15, 1.0), (0.5, 0.0, 0.85), (0.75, 0.15, 1.0)]
 MAZES: dict[str, Any] = {
-    "bends": ([(0.33, 0.0, 0.75), (0.66, 0.25, 1.0)], (0.1, 0.1), (0.1, 0.45), (0.9, 0.9)),
-    "doors": ([(0.25, 0.15, 1.0), (0.5, 0.0, 0.85), (0.75, 0.15, 1.0)], (0.1, 0.9), (0.1, 0.6))
-    + ((0.9, 0.9),),
+    "bends": (BENDS, (0.1, 0.1), (0.1, 0.45), (0.9, 0.9)),
+    "doors": (DOORS, (0.1, 0.9), (0.1, 0.6), (0.9, 0.9)),
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "recommended": {},
@@ -68,7 +70,7 @@ class PointMaze(gym.Env[Any, Any]):
             if crosses and low <= following[1] <= high:
                 following[0] = self.place[0]
         self.place, self.elapsed = following, self.elapsed + 1
-        is_decoy, is_goal = self._is_near(self.decoy, 0.07), self._is_near(self.goal, 0.1)
+        is_decoy, is_goal = self._is_near(self.decoy, DECOY), self._is_near(self.goal, GOAL)
         reward = 1.0 if is_goal else 0.1 * is_decoy
         over = self.elapsed == LIMIT
         return following.astype(np.float32), reward, is_decoy or is_goal, over, {}
@@ -101,10 +103,9 @@ def show(path: Path) -> None:
             first = [EVERY * (1 + row.argmax()) for row in solved if row.any()]
             found = [row["found"] for row in runs if row["found"] > 0]
             end, low, high = intervals.summarize(scores[:, -1], "mean")
-            rows.append(
-                [maze, label, len(runs), f"{len(found)}: {_median(found)}"]
-                + [f"{len(first)}: {_median(first)}", f"{end:.2f} [{low:.2f}, {high:.2f}]"]
-            )
+            cells = [f"{len(steps)}: {_median(steps)}" for steps in (found, first)]
+            score = f"{end:.2f} [{low:.2f}, {high:.2f}]"
+            rows.append([maze, label, len(runs), *cells, score])
     columns = ["maze", "settings", "runs", "goal met: median step", "solved: median step"]
     text = table((*columns, "score at the end"), rows)
     write(

@@ -15,7 +15,6 @@ import pytest
 from jekyllhyde import deep
 from jekyllhyde.deep import bootstrapped, ddqn
 from jekyllhyde.deep.networks import Samples, Space, Transition
-from jekyllhyde.errors import InputError
 from jekyllhyde.numpy_policy import Policy
 from test_vector_envs import same, walks
 

@@ -57,7 +57,7 @@ def for_lanes(settings: Any, env: Any) -> Any:
 
 
 def widened(state: Any, fresh: Any) -> Any:
-    """The state, with room for as many lanes as a `fresh` one has; those that are new are as there."""
+    """The state, with room for as many lanes as a `fresh` one has; new ones are as there."""
 
     def of(node: Any, new: Any) -> Any:
         if not isinstance(node, OfLanes):
