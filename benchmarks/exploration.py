@@ -20,7 +20,6 @@ from jekyllhyde.lab.exploration.experiments import (
     ABLATED,
     ABLATIONS,
     AGENTS,
-    MOST_STEPS,
     RECOMMENDED,
     RUNS,
     experiment,
@@ -31,11 +30,11 @@ RESULTS = Path(__file__).parent / "results"
 SEAS = (10, 20, 30, 50, 100)
 
 
-def row_of(seen: Times, steps: float = MOST_STEPS) -> dict[str, Any]:
-    """An agent on a task in numbers: the share of runs that get there within so many steps, medians
+def row_of(seen: Times) -> dict[str, Any]:
+    """An agent on a task in numbers: the share of runs that get there in time, medians
     with intervals, and the time of 95 % of the runs.
     """
-    solved = seen.solved(steps)
+    solved = seen.solved()
     row: dict[str, Any] = {
         "task": seen.task,
         "agent": seen.agent,

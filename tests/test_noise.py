@@ -71,9 +71,10 @@ def test_durations_have_the_law(mu: float) -> None:
 
 def test_an_action_is_drawn_once_and_lasts_until_its_end_or_the_episodes() -> None:
     noise, key = Persistent(mu=0.0, most=40), jax.random.key(0)
-    state, logits = noise.init(Space(None, (2,), 3)), jnp.log(jnp.array([0.0, 1.0, 0.0]))
+    state: Any = noise.init(Space(None, (2,), 3))
+    logits = jnp.log(jnp.array([0.0, 1.0, 0.0]))
     assert (noise.lasting(state, logits, None) == logits).all()  # none is under way
-    begun = noise.observe(state, key, 1.0, jnp.int32(2), jnp.asarray(False))
+    begun: Any = noise.observe(state, key, 1.0, jnp.int32(2), jnp.asarray(False))
     left = int(begun.left[0])
     assert left > 3
     assert (noise.lasting(begun, logits, None) == 0.0).all()  # it is drawn from all

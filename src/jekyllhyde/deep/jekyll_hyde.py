@@ -47,7 +47,7 @@ class Config(Settings):
     epsilon_1: float = 4000.0  # scale of epsilon_t, in environment steps
     tau_hyde: float = 0.01  # rate of Hyde's target network
     gamma_hyde: float = 0.9  # Hyde's discount
-    hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts
+    hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts; see noise
     first_values: float = 1.0  # scale of the last weights of q and q~ before the first step
     temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
     pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean

@@ -11,7 +11,7 @@ import numpy as np
 
 from jekyllhyde import intervals
 from jekyllhyde.intervals import Floats
-from jekyllhyde.lab.exploration.experiments import MOST_STEPS
+from jekyllhyde.lab.exploration.experiments import most_steps
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.verdicts import Estimate
@@ -34,9 +34,9 @@ class Times(NamedTuple):
     steps: Floats
     regret: Floats
 
-    def solved(self, steps: float = MOST_STEPS) -> Estimate:
-        """The share of runs at the optimum within so many steps, with its exact interval."""
-        within = np.isfinite(self.steps_99) & (self.steps_99 <= steps)
+    def solved(self) -> Estimate:
+        """The share of runs at the optimum in time, with its exact interval."""
+        within = np.isfinite(self.steps_99) & (self.steps_99 <= most_steps(self.task))
         return Estimate(*map(float, intervals.share(within)))
 
 

@@ -8,6 +8,7 @@ No setting differs between tasks, and the seeds are others than those that the d
 on. A run ends when Jekyll's exact return, normalized, exceeds 0.99, or when its budget is spent.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -59,10 +60,18 @@ BUDGETS = {
 }
 
 
+def most_steps(task: str) -> float:
+    """Steps at most until a run counts; on DeepSea its trajectories are what counts."""
+    return math.inf if _is_sea(task) else MOST_STEPS
+
+
+def _is_sea(task: str) -> bool:
+    return task.startswith("deep_sea_") and task in BUDGETS
+
+
 def budget(task: str, series: Series) -> int:
     """Trajectories at most: on DeepSea 20 N, and N^2 / 2 without a model."""
-    is_sea = task.startswith("deep_sea_") and task in BUDGETS
-    if is_sea and series.get("hyde") == "optimistic" and "critic" in series:
+    if _is_sea(task) and series.get("hyde") == "optimistic" and "critic" in series:
         return (BUDGETS[task] // 20) ** 2 // 2
     return BUDGETS.get(task, max(2_000, MOST_STEPS // YARDSTICKS[task].horizon))
 
