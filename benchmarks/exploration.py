@@ -76,10 +76,12 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def ablation_table(rows: list[dict[str, Any]]) -> list[str]:
-    """Median steps to 0.99, a line per part that was exchanged and a column per task."""
+    """Median steps to 0.99, a line per part that was exchanged and a column per task that all of
+    them were run on.
+    """
     by_name = {(row["task"], row["agent"]): row for row in rows}
     labels = [series["label"] for series in ABLATIONS]
-    tasks = [task for task in ABLATED if (task, labels[0]) in by_name]
+    tasks = [task for task in ABLATED if all((task, label) in by_name for label in labels)]
     lines = [f"| instead | {' | '.join(tasks)} |", "| --- |" + " --- |" * len(tasks)]
     for label in (RECOMMENDED["label"], *labels):
         cells = []
