@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from jekyllhyde import deep
 from jekyllhyde.deep import ddqn, jekyll_hyde
 from jekyllhyde.deep.counts import Counts
-from jekyllhyde.deep.critics import Critic, bounds_of
+from jekyllhyde.deep.critics import Critic, Sums
 from jekyllhyde.deep.disagreement import Disagreement
 from jekyllhyde.deep.encoders import Seen
 from jekyllhyde.deep.explorers import Optimist
@@ -34,6 +34,7 @@ from jekyllhyde.errors import InputError
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 INDICES = replace(Space(5, (), 3), one_hot=True)
+WIDE = Sums.empty(1).beside(jnp.array([-1e30, 1e30]))  # no bound
 
 
 def step_of(x: Any, action: int, discount: float = 1.0, after: Any = None) -> Samples:
@@ -271,14 +272,50 @@ def rewarded(*rewards: float) -> Replay:
 
 def test_what_a_return_can_be_by_hand() -> None:
     both = rewarded(-1.0, -1.0, 0.0, 0.0), rewarded(-3.0, 2.0, 1.0, 1.0)
-    assert bounds_of(0.5, *both) == pytest.approx((-6.0, 4.0))
-    assert bounds_of(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
+    assert WIDE.bounds(0.5, *both) == pytest.approx((-6.0, 4.0))
+    assert WIDE.bounds(jnp.float32(0.75), both[0]) == pytest.approx((-4.0, 0.0))
     # a trajectory may end
-    assert bounds_of(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == pytest.approx((0.0, 4.0))
-    assert bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == pytest.approx((0.0, 0.0))
-    least, most = bounds_of(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
+    assert WIDE.bounds(0.5, rewarded(2.0, 2.0, 1.0, 1.0)) == pytest.approx((0.0, 4.0))
+    assert WIDE.bounds(1.0, rewarded(0.0, 0.0, 0.0, 0.0)) == pytest.approx((0.0, 0.0))
+    least, most = WIDE.bounds(1.0, rewarded(0.0, 0.0, 0.0, 1.0))
     assert least == 0.0
     assert 1e5 < most < jnp.inf
+    seen = Sums.empty(1).beside(jnp.array([-1.0, 3.0]))
+    assert seen.bounds(0.5, rewarded(-9.0, 9.0, 1.0, 1.0)) == pytest.approx((-2.0, 6.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_bound_all_returns_of_their_trajectories(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    rewards, discounts = draws.normal(size=60), (draws.random(60) < 0.9).astype(float)
+    sums = Sums.empty(1)
+    for reward, discount in zip(rewards, discounts, strict=True):
+        sums = sums.after(jnp.float32(reward), jnp.float32(discount))
+    parts = np.split(rewards, np.flatnonzero(discounts == 0) + 1)
+    totals = [part[i:j].sum() for part in parts for j in range(len(part) + 1) for i in range(j)]
+    assert float(sums.highest) == pytest.approx(max(0.0, *totals), abs=1e-5)
+    assert float(sums.lowest) == pytest.approx(min(0.0, *totals), abs=1e-5)
+    for gamma in (0.0, 0.5, 0.99):
+        returns = [
+            (gamma ** np.arange(len(part) - i) * part[i:]).sum()
+            for part in parts
+            for i in range(len(part))
+        ]
+        assert float(sums.lowest) - 1e-5 <= min(returns)
+        assert max(returns) <= float(sums.highest) + 1e-5
+
+
+def test_sums_of_lanes_are_apart_and_those_of_others_unknown() -> None:
+    one = jnp.ones(())
+    sums = Sums.empty(2)
+    for lane in (0, 1, 0, 1):
+        sums = replace(sums, lane=jnp.int32(lane)).after(one, one)
+    assert (float(sums.highest), float(sums.lowest)) == (2.0, 0.0)
+    broken = replace(sums, lane=jnp.int32(1)).anew()
+    assert broken.high.tolist() == [2.0, 0.0]
+    assert float(broken.after(one, one).highest) == 2.0
+    others = sums.beside(jnp.array([3.0, -1.0, 2.0]))
+    assert (float(others.highest), float(others.lowest)) == (5.0, -1.0)
 
 
 @pytest.mark.parametrize(("guess", "value"), [(1e3, 0.0), (-1e3, -10.0), (-5.0, -5.0)])
@@ -292,7 +329,8 @@ def test_critics_expect_no_more_than_the_rewards_allow(guess: float, value: floa
     for is_bounded, expected in ((True, value), (False, guess)):
         config, state = optimist(batch=2, gamma=0.9, bounded=is_bounded, pessimism=1.0)
         critics = tuple(map(guessing, state.networks.critics))
-        state = replace(state, networks=replace(state.networks, critics=critics))
+        sums = WIDE if is_bounded else None
+        state = replace(state, networks=replace(state.networks, critics=critics), sums=sums)
         after = jekyll_hyde.update(state, config, transition, jnp.asarray(False))
         q = min(float(critic.online.network(jnp.int32(1))[2]) for critic in critics)
         error = abs(-1.0 + 0.9 * expected - q)

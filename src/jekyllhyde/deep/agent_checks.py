@@ -145,6 +145,8 @@ def check_consistency(agent: "DeepAgent") -> None:
             and _are_actions(space, [episode.next_action, *episode.actions])
         ),
     }
+    if state.sums is not None:
+        fits["sums"] = bool(state.sums.lowest <= 0.0 <= state.sums.highest)
     for name, replay in (("replay", state.everyone), ("replay of Hyde", state.hyde)):
         if replay is not None:
             fits[name] = _is_replay(space, replay, steps + agent.imported)

@@ -81,6 +81,7 @@ class JekyllHyde(DeepAgent):
         warmup: int | None = None,
         clip: float | None = None,
         adam_eps: float | None = None,
+        lanes: int | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 

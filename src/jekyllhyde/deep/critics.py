@@ -3,13 +3,18 @@
     Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
     several critics  each q(s,a)  <-  the same goal; the smallest counts, or their mean
     bounds           min(r, 0) / (1 - gamma)  <=  v(s)  <=  max(r, 0) / (1 - gamma)
+                     2 min(R, 0)              <=  v(s)  <=  2 max(R, 0)
 
-The rewards of the bounds are those in replay, and 0, for trajectories may end. Hyde explores where
-Jekyll would not go, and what Jekyll's critics make of such places is learned from their own
-guesses: without bounds it can run away, and move their values elsewhere with it.
+The rewards r of the bounds are those in replay, and 0, for trajectories may end; R is what
+consecutive rewards have summed up to in one trajectory. No discounted return that was seen is
+outside of the extremes of R; twice as much leaves room for better ones, whose R is seen as soon as
+they are. Hyde explores where Jekyll would not go, and what Jekyll's critics make of such places is
+learned from their own guesses: without bounds it can run away, and move their values elsewhere with
+it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any, Self
 
@@ -17,6 +22,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jekyllhyde.deep.episodes_of_lanes import OfLanes
 from jekyllhyde.deep.learning import Replay, Settings
 from jekyllhyde.deep.networks import (
     Learner,
@@ -32,6 +38,7 @@ from jekyllhyde.deep.networks import (
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
 Bounds = tuple[jax.Array, jax.Array]
 LEAST_RATE = 1e-6  # in place of 1 - gamma, where gamma is 1
+ROOM = 2.0  # for returns beyond those that were seen
 
 
 class Critic(eqx.Module):
@@ -80,13 +87,55 @@ def agreed(values: Sequence[jax.Array], pessimism: Any) -> jax.Array:
     return pessimism * smallest(values) + (1.0 - pessimism) * (sum(values) / len(values))
 
 
-def bounds_of(gamma: Any, *replays: Replay) -> Bounds:
-    """The least and the most that a return can be. Places of a replay that are empty hold 0."""
-    steps = 1.0 / jnp.maximum(1.0 - gamma, LEAST_RATE)
-    rewards = [replay.data.reward for replay in replays]
-    least = jnp.min(jnp.stack([jnp.min(r) for r in rewards]), initial=0.0)
-    most = jnp.max(jnp.stack([jnp.max(r) for r in rewards]), initial=0.0)
-    return least * steps, most * steps
+class Sums(OfLanes):
+    """The extremes of what consecutive rewards have summed up to in a trajectory: of those that end
+    with the newest step, per lane, and of all so far. A time limit ends no trajectory.
+    """
+
+    low: jax.Array
+    high: jax.Array
+    lowest: jax.Array
+    highest: jax.Array
+
+    @classmethod
+    def empty(cls, lanes: int) -> Self:
+        none, zero = jnp.zeros(lanes), jnp.zeros(())
+        return cls(jnp.zeros((), jnp.int32), none, none, zero, zero)
+
+    def anew(self) -> Self:
+        low, high = (each.at[self.lane].set(0.0) for each in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
+    def after(self, reward: Any, discount: Any) -> Self:
+        """After a step; `discount` is 0 where it ended the trajectory."""
+        low = jnp.minimum(self.low[self.lane], 0.0) + reward
+        high = jnp.maximum(self.high[self.lane], 0.0) + reward
+        return replace(
+            self,
+            low=self.low.at[self.lane].set(discount * low),
+            high=self.high.at[self.lane].set(discount * high),
+            lowest=jnp.minimum(self.lowest, low),
+            highest=jnp.maximum(self.highest, high),
+        )
+
+    def bounds(self, gamma: Any, *replays: Replay) -> Bounds:
+        """The least and the most that a return can be. Places of a replay that are empty hold 0."""
+        steps = 1.0 / jnp.maximum(1.0 - gamma, LEAST_RATE)
+        rewards = [replay.data.reward for replay in replays]
+        least = jnp.min(jnp.stack([jnp.min(r) for r in rewards]), initial=0.0)
+        most = jnp.max(jnp.stack([jnp.max(r) for r in rewards]), initial=0.0)
+        return (
+            jnp.maximum(least * steps, ROOM * self.lowest),
+            jnp.minimum(most * steps, ROOM * self.highest),
+        )
+
+    def beside(self, rewards: Any) -> Self:
+        """Beside steps of others, whose trajectories are not known."""
+        return replace(
+            self,
+            lowest=jnp.minimum(self.lowest, jnp.sum(jnp.minimum(rewards, 0.0))),
+            highest=jnp.maximum(self.highest, jnp.sum(jnp.maximum(rewards, 0.0))),
+        )
 
 
 def learn_critics(

@@ -29,7 +29,7 @@ import jax.numpy as jnp
 from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
 from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.counts import Counts
-from jekyllhyde.deep.critics import ActorCritic, Bounds, Critic, agreed, bounds_of, learn_critics
+from jekyllhyde.deep.critics import ActorCritic, Bounds, Critic, Sums, agreed, learn_critics
 from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
 from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
 from jekyllhyde.deep.learning import Replay, Settings, State, chosen, counted
@@ -73,6 +73,7 @@ class Config(Settings):
     warmup: int = static(400)  # first steps: uniform actions, no learning
     batch: int = static(128)  # K, per half
     hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
+    lanes: int = static(1)  # environments that take turns; as many as there are
 
 
 CONFIGS = {
@@ -105,13 +106,11 @@ CONFIGS = {
         hidden_hyde=(64, 64),
         bonus=RND(eta=1e-4, normalize=True),
     ),
-    # Hyde is an optimist, so he needs no noise and fears no end (explorers.py), and leads as long
-    # as he is curious. News must come back over many steps, so target networks are quick; and from
-    # few samples, so Adam's epsilon is small: rows of the first weights that are seldom met then
-    # take large steps. Smaller still, or with a larger step, the critics get too noisy. They begin
-    # near 0: first weights of many states are small, and biases that have to take back what the
-    # critics say by chance switch their units off, for good. Where places are cells, the last steps
-    # to a new one differ by less than his network's error; actions that last take them.
+    # Hyde is an optimist and fears no end (explorers.py); he leads as long as he is curious, and
+    # actions that last lead him out of cells. News must come back over many steps, so target
+    # networks are quick; and from few samples, so Adam's epsilon is small: rows of the first
+    # weights that are seldom met then take large steps. Critics begin near 0: biases that have to
+    # take back what they say by chance switch units off, for good, where there are many states.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
@@ -124,7 +123,7 @@ CONFIGS = {
         prioritized=True,
         bounded=True,
         first_values=0.01,
-        pessimism=0.5,
+        pessimism=0.0,
         adam_eps=1e-5,
         tau=0.05,
         tau_hyde=0.2,
@@ -170,6 +169,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         else Priorities.empty(config.capacity),
         leader=config.leader.init(),
         noise=config.noise.init(space),
+        sums=Sums.empty(config.lanes) if config.bounded else None,
     )
 
 
@@ -210,7 +210,8 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     samples = Samples.of(networks.features, *batch)
-    bounds = bounds_of(config.gamma, everyone, hyde) if config.bounded else None
+    sums = state.sums and state.sums.after(transition.reward, transition.discount)
+    bounds = sums and sums.bounds(config.gamma, everyone, hyde)
     if priorities is not None:
         surprise = jnp.abs(td_error(networks, config, samples, bounds))
         priorities = priorities.learned(place, surprise[: config.batch])
@@ -224,6 +225,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         hyde_acts=state.hyde_acts,
         priorities=priorities,
         leader=config.leader.observe(state, transition, ended),
+        sums=sums,
     )
     hyde_acts = config.leader.hyde_next(after, config, draw, ended)  # 10
     epsilon, noise_key = config.hyde_noise * hyde_acts, jax.random.fold_in(draw_key, 1)

@@ -152,6 +152,7 @@ class State(eqx.Module):
     priorities: Any = None  # of all transitions, where there are
     leader: Any = None  # what who leads depends on, where that is remembered
     noise: Any = None  # the random action under way, where one may last
+    sums: Any = None  # of rewards, where they bound values
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep import bootstrapped, jekyll_hyde, sac
-from jekyllhyde.deep.critics import bounds_of
 from jekyllhyde.deep.explorers import HydeState
 from jekyllhyde.deep.learning import Settings, State, decreasing
 from jekyllhyde.deep.networks import Samples, mean, pick
@@ -35,7 +34,7 @@ def _of_jekyll_hyde(
     state: State, config: jekyll_hyde.Config, samples: Samples
 ) -> dict[str, jax.Array]:
     networks = state.networks
-    bounds = bounds_of(config.gamma, state.everyone, state.hyde) if config.bounded else None
+    bounds = state.sums and state.sums.bounds(config.gamma, state.everyone, state.hyde)
     goal = jekyll_hyde.expected_sarsa(networks, config, samples, bounds)
     values = {
         "epsilon": config.leader.epsilon(state, config),

@@ -60,7 +60,10 @@ def import_replay(agent: Any, source: str | Path) -> int:
     state = _added(agent.state, rows["all"]) if "all" in rows else agent.state
     if state.hyde is not None and "hyde" in rows:
         state = replace(state, hyde=_added_to(state.hyde, rows["hyde"]))
-    count = sum(len(batch.reward) for batch in rows.values())
+    rewards = np.concatenate([batch.reward for batch in rows.values()])
+    if state.sums is not None:
+        state = replace(state, sums=state.sums.beside(rewards))
+    count = len(rewards)
     agent.state, agent.imported = state, agent.imported + count
     return count
 
