@@ -43,7 +43,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "target network of 0.05": {"tau_hyde": 0.05},
     "goals not bounded": {"bounded": False},
     "wider cells": {"bonus": "counts(finer=False)"},
-    "the critics' mean": {"pessimism": 0.0},
+    "the smallest critic": {"pessimism": 1.0},
 }
 
 

@@ -65,10 +65,8 @@ class Config(Settings):
     n_steps: int = static(1)  # of the returns that the critics learn from
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)
-    # the actor sees q after the critic's update, instead of before
-    fresh_critic: bool = static(False)
-    # Hyde's target is cut where episodes end
-    hyde_terminates: bool = static(False)
+    fresh_critic: bool = static(False)  # the actor sees q after the critic's update, not before
+    hyde_terminates: bool = static(False)  # Hyde's target is cut where episodes end
     hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
     warmup: int = static(400)  # first steps: uniform actions, no learning
     batch: int = static(128)  # K, per half
