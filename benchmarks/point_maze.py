@@ -6,8 +6,8 @@ Dr Jekyll and Mr Hyde learns each maze from 30,000 steps, as it is and with part
 2,500 steps Jekyll plays ten greedy episodes. A run is kept as it ends, a line in
 results/point_maze.jsonl, so that this can be stopped and go on; `--table` writes the table.
 
-The parts were chosen on the seeds 0 to 6 and 100 to 106, most of them in the maze `bends`; the table
-has others.
+The parts were chosen on the seeds 0 to 6 and 100 to 106, most of them in the maze `bends`; those of
+the table are others.
 """
 
 from __future__ import annotations
