@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -74,3 +74,22 @@ def write(name: str, data: Any, text: str) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
     (RESULTS / f"{name}.md").write_text(text + "\n")
     print(text)
+
+
+def kept_rows(store: Path) -> list[dict[str, Any]]:
+    """The rows of a file that has one a line, of which there may be none yet."""
+    return [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
+
+
+def make_missing(
+    store: Path, keys: Iterable[dict[str, Any]], make: Callable[..., dict[str, Any]]
+) -> None:
+    """Make the rows that such a file lacks, and keep each as it ends; a key is what a row is known
+    by.
+    """
+    for key in keys:
+        if not any(key.items() <= row.items() for row in kept_rows(store)):
+            row = make(**key)
+            with store.open("a") as file:
+                print(json.dumps(key | row), file=file)
+            print(*key.values(), *row.values(), flush=True)

@@ -13,11 +13,11 @@ the table are others.
 from __future__ import annotations
 
 import argparse
-import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from common import RESULTS, machine, pin_to_one_core, table, write
+from common import RESULTS, kept_rows, machine, make_missing, pin_to_one_core, table, write
 
 import gymnasium as gym  # isort: skip
 import numpy as np  # isort: skip
@@ -81,20 +81,19 @@ class PointMaze(gym.Env[Any, Any]):
         return bool(np.hypot(*(self.place - place)) < radius)
 
 
-def make(maze: str, label: str, seed: int) -> dict[str, Any]:
-    agent = deep.JekyllHyde(PointMaze(maze), seed=seed, **SETTINGS[label])
+def make(maze: str, settings: str, seed: int) -> dict[str, Any]:
+    agent = deep.JekyllHyde(PointMaze(maze), seed=seed, **SETTINGS[settings])
     scores = []
     for _ in range(STEPS // EVERY):
         agent.learn(EVERY)
         scores.append(float(jh.evaluate_policy(agent, PointMaze(maze), EPISODES).mean))
     steps = np.cumsum(agent.episodes.lengths)[agent.episodes.returns > 0.5]
     found = int(steps[0]) if len(steps) else -1
-    return {"maze": maze, "settings": label, "seed": seed, "found": found, "scores": scores}
+    return {"found": found, "scores": scores}
 
 
 def show(path: Path) -> None:
-    data = [json.loads(line) for line in path.read_text().splitlines()]
-    rows = []
+    rows, data = [], kept_rows(path)
     for maze in MAZES:
         for label in SETTINGS:
             runs = [row for row in data if (row["maze"], row["settings"]) == (maze, label)]
@@ -134,17 +133,12 @@ def main() -> None:
         show(given.store)
         return
     pin_to_one_core()
-    for seed in range(given.first, given.first + given.seeds):
-        for maze in given.mazes:
-            for label in given.settings:
-                lines = given.store.read_text().splitlines() if given.store.exists() else []
-                known = [json.loads(line) for line in lines]
-                key = (maze, label, seed)
-                if key not in {(row["maze"], row["settings"], row["seed"]) for row in known}:
-                    row = make(*key)
-                    with given.store.open("a") as file:
-                        print(json.dumps(row), file=file)
-                    print(*key, row["found"], row["scores"], flush=True)
+    seeds = range(given.first, given.first + given.seeds)
+    keys = (
+        {"maze": maze, "settings": label, "seed": seed}
+        for seed, maze, label in product(seeds, given.mazes, given.settings)
+    )
+    make_missing(given.store, keys, make)
 
 
 if __name__ == "__main__":

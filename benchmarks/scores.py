@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from common import RESULTS, machine, pin_to_one_core, table, write
+from common import RESULTS, kept_rows, machine, make_missing, pin_to_one_core, table, write
 
 import gymnasium as gym  # isort: skip
 import numpy as np  # isort: skip
@@ -187,26 +187,19 @@ def settings(method: str) -> str:
     return hashlib.sha256(repr(find_agent(method).cls().settings).encode()).hexdigest()[:8]
 
 
-def stored(path: Path) -> list[dict[str, Any]]:
-    lines = path.read_text().splitlines() if path.exists() else []
-    return [json.loads(line) for line in lines]
-
-
-def make(task: str, method: str, seed: int) -> dict[str, Any]:
+def make(task: str, method: str, seed: int, **others: Any) -> dict[str, Any]:
     curve, start = Curve(task), perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         played = {
             name: float(returns(task, policy, FINAL, AFTER).mean())
             for name, policy in METHODS[method](task, seed, curve, Path(folder))
         }
-    about = {"task": task, "method": method, "seed": seed, "steps": TASKS[task].steps}
-    about["settings"] = settings(method)
     took = {"seconds": round(perf_counter() - start, 1)}
-    return {**about, **played, "evaluations": curve.means, **took}
+    return {"steps": TASKS[task].steps, **played, "evaluations": curve.means, **took}
 
 
 def show(path: Path) -> None:
-    rows, data = [], stored(path)
+    rows, data = [], kept_rows(path)
     for task, (steps, solved, *_) in TASKS.items():
         for method in METHODS:
             key = (task, method, settings(method))
@@ -243,17 +236,12 @@ def main() -> None:
         show(given.store)
         return
     pin_to_one_core()
-    for seed in range(given.first, given.first + given.seeds):
-        for task in given.tasks:
-            for method in given.methods:
-                key = (task, method, seed, settings(method))
-                names = ("task", "method", "seed", "settings")
-                known = {tuple(row[name] for name in names) for row in stored(given.store)}
-                if key not in known:
-                    row = make(*key[:3])
-                    with given.store.open("a") as file:
-                        print(json.dumps(row), file=file)
-                    print(*key, row["last"], row["best"], row["seconds"], flush=True)
+    seeds = range(given.first, given.first + given.seeds)
+    keys = (
+        {"task": task, "method": method, "seed": seed, "settings": settings(method)}
+        for seed, task, method in product(seeds, given.tasks, given.methods)
+    )
+    make_missing(given.store, keys, make)
 
 
 if __name__ == "__main__":
