@@ -81,6 +81,9 @@ def test_what_the_store_has_is_what_the_agent_did(tmp_path: Path) -> None:
     regret = [np.nansum(1.0 - row) for row in plain.J_norm]  # every trajectory is evaluated
     assert table[0].regret == pytest.approx(regret)
     assert table[0].solved().y == 1.0
+    late = table[0]._replace(steps_99=np.full(4, 400_000.0))
+    assert late.solved().y == 1.0  # of a sea its trajectories count
+    assert late._replace(task="river_swim_6").solved().y == 0.0
     assert (table[2].time_99 == np.inf).all()
     assert table[2].solved().y == 0.0
     assert (table[2].steps == 2000).all()

@@ -65,6 +65,15 @@ def test_normalization_sees_what_is_imported(tmp_path: Path) -> None:
     assert same(other.state.networks.features, agent.state.networks.features)
 
 
+def test_values_may_be_as_large_as_imported_rewards_allow(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 5}
+    deep.JekyllHyde("CartPole-v1", **settings).learn(30).export_replay(tmp_path / "replay.parquet")
+    other = deep.JekyllHyde("CartPole-v1", seed=1, **settings)
+    assert float(other.state.sums.highest) == 0.0
+    other.import_replay(tmp_path / "replay.parquet")
+    assert float(other.state.sums.highest) >= 30.0
+
+
 def changed(path: Path, **columns: Any) -> Path:
     table = pq.read_table(path)
     for name, value in columns.items():

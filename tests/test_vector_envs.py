@@ -255,6 +255,20 @@ def test_lanes_that_contradict_themselves_are_refused(
         deep.DoubleDQN.load(tmp_path / "agent")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("lowest", 1.0), ("highest", -1.0), ("highest", np.nan)]
+)
+def test_sums_that_cannot_be_are_refused(name: str, value: float, tmp_path: Path) -> None:
+    deep.JekyllHyde(walks(), **HYDE).learn(20).save(tmp_path / "agent")
+    file = tmp_path / "agent" / "state.safetensors"
+    arrays = load_file(file)
+    (key,) = (key for key in arrays if key.endswith(f".sums.{name}"))
+    arrays[key] = np.full_like(arrays[key], value)
+    save_file(arrays, file)
+    with pytest.raises(InputError, match="its sums cannot be that of such an agent"):
+        deep.JekyllHyde.load(tmp_path / "agent")
+
+
 @pytest.mark.parametrize("make_env", [walks, Walk])
 def test_hyde_may_take_over_within_an_episode(make_env: Any, tmp_path: Path) -> None:
     """Who acts is the episode's affair: each lane has its own, and a saved agent knows it."""
