@@ -154,7 +154,8 @@ def calls() -> dict[str, list[Call]]:
             *(
                 Call(f"{agent} {config}", agent, config)
                 for agent in ALGORITHMS
-                for config in ("published", "paper")
+                for config in ("published", "released", "paper")
+                if agent != "bootstrapped_dqn"
             ),
             Call("jekyll_hyde recommended", "jekyll_hyde", RECOMMENDED),
         ],

@@ -28,6 +28,7 @@ from jekyllhyde.deep.networks import (
     Space,
     Transition,
     blend,
+    cut,
     mean,
     static,
 )
@@ -95,6 +96,9 @@ class RND(Bonus):
     per_action: bool = static(False)  # of (s, a), or of s'
     deep_target: bool = static(False)  # two hidden layers, or one
     normalize: bool = static(False)  # divided by its running mean
+    xavier: bool = static(True)  # first weights; else they and the biases are within 1/sqrt(fan in)
+    # each predictor has the mean loss of its own samples, and its own largest norm
+    apart: bool = static(False)
 
     def init(self, key: jax.Array, space: Space) -> RNDState:
         predictor_sizes = (WIDTH, WIDTH, WIDTH)
@@ -102,7 +106,7 @@ class RND(Bonus):
 
         def pair(k: jax.Array) -> list[Network]:
             return [
-                space.perceptron(one, layers)
+                space.perceptron(one, layers, self.xavier)
                 for one, layers in zip(jax.random.split(k), sizes, strict=True)
             ]
 
@@ -120,13 +124,20 @@ class RND(Bonus):
         return novelty / scale, replace(state, scale=scale)
 
     def learn(self, state: RNDState, samples: Samples) -> RNDState:
-        gradient = jax.grad(lambda p: mean(self._error(p, state, samples), samples.weight))(
-            state.predictor.network
-        )
-        return replace(
-            state,
-            predictor=state.predictor.descend(gradient, self.eta, self.clip, self.adam_eps),
-        )
+        def loss(predictor: Network) -> jax.Array:
+            error = self._error(predictor, state, samples)
+            if not self.apart:
+                return mean(error, samples.weight)
+            weight = samples.weight[:, None]
+            if self.per_action:
+                weight = weight * jax.nn.one_hot(samples.action, len(state.target.biases[0]))
+            return jnp.sum(jax.vmap(mean, (None, 1))(error / WIDTH, weight))
+
+        gradient, clip = jax.grad(loss)(state.predictor.network), self.clip
+        if self.apart and self.per_action:
+            gradient, clip = jax.vmap(lambda own: cut(own, self.clip))(gradient), jnp.inf
+        predictor = state.predictor.descend(gradient, self.eta, clip, self.adam_eps)
+        return replace(state, predictor=predictor)
 
     def _error(self, predictor: Network, state: RNDState, samples: Samples) -> jax.Array:
         if not self.per_action:

@@ -40,7 +40,7 @@ class Config(Settings):
 
 # the paper has no such agent; its configurations differ in how states are seen
 CONFIGS = {
-    **dict.fromkeys(("published", "paper", "recommended_0_3"), Config()),
+    **dict.fromkeys(("published", "released", "paper", "recommended_0_3"), Config()),
     "recommended": Config(one_hot=True),
 }
 

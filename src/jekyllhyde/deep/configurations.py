@@ -50,15 +50,12 @@ ALGORITHMS: Registry[ModuleType] = Registry(
         "sac_rnd": sac,
     },
 )
-CONFIGS = ("published", "paper", "recommended_0_3", "recommended")
+CONFIGS = ("published", "released", "paper", "recommended_0_3", "recommended")
 # On Four Rooms' second level, where no episode starts in the goal's room, exploration lasts ten
 # times as long (Appendix F).
 LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
-    ("jekyll_hyde", "published"): {"epsilon_1": 40_000.0},
-    ("jekyll_hyde", "paper"): {"epsilon_1": 40_000.0},
-    ("ddqn", "published"): {"epsilon_1": 100.0},
-    ("ddqn", "recommended_0_3"): {"epsilon_1": 100.0},
-    ("ddqn", "recommended"): {"epsilon_1": 100.0},
+    **{("jekyll_hyde", c): {"epsilon_1": 40_000.0} for c in ("published", "released", "paper")},
+    **{("ddqn", c): {"epsilon_1": 100.0} for c in CONFIGS if c != "paper"},
 }
 BONUSES.add("disagreement", disagreement.Disagreement)
 BONUSES.add("episodic", episodic.Episodic)
@@ -141,8 +138,15 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "n_steps": 1,
         "first_values": 1.0,
         "pessimism": 1.0,
+        "shared_start": False,
+        "falling_step": False,
+        "fresh_critic": False,
     }
-    names += [name for name, record in plain.items() if values.get(name, record) != record]
+    names += [
+        name
+        for name, record in plain.items()
+        if name not in names and values.get(name, record) != record
+    ]
     return {name: spell(name, values[name]) for name in names if name in values}
 
 

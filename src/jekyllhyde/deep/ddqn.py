@@ -3,7 +3,8 @@
     q(s,a)  <-  r + weight * bonus + gamma q_target(s', argmax q(s', .))
 
 The behaviour is greedy, but for a uniform action with probability epsilon_e, which falls with the
-number of episodes e; such an action may last (`noise`).
+number of episodes e; such an action may last (`noise`). In the authors' release the step of q is
+a hundredth while the policy is any good: see `falling_step`.
 """
 
 from collections.abc import Callable
@@ -27,6 +28,8 @@ from jekyllhyde.deep.networks import (
 )
 from jekyllhyde.deep.noise import Noise, Single, noisy_greedy
 
+EVALUATIONS, FALL = 10, 0.01  # the last ones, by which the step falls so far
+
 
 class Config(Settings):
     """Settings of Double DQN."""
@@ -39,6 +42,8 @@ class Config(Settings):
     schedule: str = static("published")  # form of epsilon_e: paper or published
     n_steps: int = static(1)  # of the returns that q learns from
     timeout_terminates: bool = static(False)  # a time-out counts as an end
+    # q's step is a hundredth while the mean of the last ten evaluations of `train` is above 0
+    falling_step: bool = static(False)
     hidden: tuple[int, ...] = static((30, 10))  # widths of hidden layers
 
 
@@ -47,6 +52,12 @@ CONFIGS = {
         trained_embedding=True,
         timeout_terminates=True,
         bonus=RND(per_action=True, deep_target=True),
+    ),
+    "released": Config(
+        trained_embedding=True,
+        timeout_terminates=True,
+        falling_step=True,
+        bonus=RND(deep_target=True, xavier=False),
     ),
     "paper": Config(
         schedule="paper",
@@ -80,7 +91,9 @@ class Networks(eqx.Module):
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step."""
-    return replace(begin(key, config, space, _critic), noise=config.noise.init(space))
+    scores = jnp.full(EVALUATIONS, jnp.nan) if config.falling_step else None
+    state = begin(key, config, space, _critic)
+    return replace(state, noise=config.noise.init(space), scores=scores)
 
 
 def _critic(key: jax.Array, config: Config, space: Space) -> Critic:
@@ -114,6 +127,9 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     """Store a transition and learn from one batch, once there are enough."""
     if config.timeout_terminates:
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
+    if state.scores is not None:
+        is_good = jnp.nanmean(state.scores) > 0.0  # not before the first, whose mean is not a number
+        config = replace(config, eta_c=config.eta_c * jnp.where(is_good, FALL, 1.0))
     after = update_from_replay(
         learn, state, config, transition, ended, lambda after: after.everyone.size >= config.batch
     )

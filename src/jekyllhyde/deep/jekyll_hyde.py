@@ -17,7 +17,7 @@ config="paper" is the listing; with `published` and `recommended` the K transiti
 drawn from all that were seen. There is no o_t: a batch is half Hyde's, and F holds his too. Line 19
 comes before 17, which does not read it. The actor's update is a rule of `actor_rules`; the paper's
 is `paper`, and others can unlearn. Who explores (`explorers`) and who leads (`leaders`) are records
-too: `hyde` and `scheduled` are the paper's.
+too: `hyde` and `scheduled` are the paper's. Settings are in `jekyll_hyde_settings`.
 """
 
 from dataclasses import replace
@@ -26,111 +26,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.actor_rules import ACTOR_RULES, Rule
-from jekyllhyde.deep.bonus import RND, noted
-from jekyllhyde.deep.counts import Counts
+from jekyllhyde.deep.actor_rules import ACTOR_RULES
+from jekyllhyde.deep.bonus import noted
 from jekyllhyde.deep.critics import ActorCritic, Bounds, Critic, Sums, agreed, learn_critics
-from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
-from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
-from jekyllhyde.deep.learning import Replay, Settings, State, chosen, counted
-from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick, static
-from jekyllhyde.deep.noise import Noise, Persistent, Single
+from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, Config
+from jekyllhyde.deep.learning import Replay, State, chosen, counted
+from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick
 from jekyllhyde.deep.priorities import Priorities
+from jekyllhyde.deep.shared_start import shared
 from jekyllhyde.errors import require
 
-
-class Config(Settings):
-    """Settings of Dr Jekyll and Mr Hyde."""
-
-    eta: float = 1e-3  # actor step
-    eta_hyde: float = 1e-2  # step of Hyde's q~
-    epsilon_1: float = 4000.0  # scale of epsilon_t, in environment steps
-    tau_hyde: float = 0.01  # rate of Hyde's target network
-    gamma_hyde: float = 0.9  # Hyde's discount
-    hyde_noise: float = 0.0  # probability of a uniform action while Hyde acts; see noise
-    first_values: float = 1.0  # scale of the last weights of q and q~ before the first step
-    temperature: float = 1.0  # temperature of soft_cross_entropy and mirror_step
-    pessimism: float = 1.0  # how much the smallest critic counts; the rest is their mean
-    explorer: Explorer = Hyde()  # who explores: hyde, optimist, or "file.py:Mine"
-    noise: Noise = Single()  # how long Hyde's uniform actions last: single, persistent, ...
-    leader: Leader = Scheduled()  # who acts: scheduled, curious, ..., or "file.py:Mine"
-    # the actor's update: the name of a rule, or "file.py:function"
-    actor_rule: str | Rule = static("published")
-    schedule: str = static("published")  # form of epsilon_t: paper or published
-    # Jekyll's half of the batch is the last K transitions, instead of a draw from all
-    fifo: bool = static(False)
-    # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
-    prioritized: bool = static(False)
-    critics: int = static(2)  # how many critics Jekyll has
-    n_steps: int = static(1)  # of the returns that the critics learn from
-    # what the critics expect lies between what the rewards in replay allow
-    bounded: bool = static(False)
-    fresh_critic: bool = static(False)  # the actor sees q after the critic's update, not before
-    hyde_terminates: bool = static(False)  # Hyde's target is cut where episodes end
-    hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
-    warmup: int = static(400)  # first steps: uniform actions, no learning
-    batch: int = static(128)  # K, per half
-    hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
-    lanes: int = static(1)  # environments that take turns; as many as there are
-
-
-CONFIGS = {
-    "published": Config(trained_embedding=True, bonus=RND(per_action=True, deep_target=True)),
-    "paper": Config(
-        actor_rule="paper",
-        schedule="paper",
-        fifo=True,
-        critics=1,
-        fresh_critic=True,
-        tau=1.0,
-        warmup=0,
-        hyde_terminates=True,
-        clip=jnp.inf,
-        adam_eps=1e-8,
-        bonus=RND(clip=jnp.inf, adam_eps=1e-8),
-    ),
-    # What 0.3 recommended, for Four Rooms. Cross-entropy can unlearn. Half of Hyde's actions are
-    # uniform: greedy on a bonus that his network fits slowly, he walks in circles. His values keep
-    # one scale as the bonus shrinks, look far, and end with the episode: else the goal, whose value
-    # is never trained, may draw him.
-    "recommended_0_3": Config(
-        actor_rule="cross_entropy",
-        epsilon_1=40_000.0,
-        hyde_noise=0.5,
-        gamma_hyde=0.99,
-        eta_hyde=1e-3,
-        hyde_terminates=True,
-        hyde_xavier=True,
-        hidden_hyde=(64, 64),
-        bonus=RND(eta=1e-4, normalize=True),
-    ),
-    # Hyde is an optimist and fears no end (explorers.py); he leads as long as he is curious, and
-    # actions that last lead him out of cells. News must come back over many steps, so target
-    # networks are quick; and from few samples, so Adam's epsilon is small: rows of the first
-    # weights that are seldom met then take large steps. Critics begin near 0: biases that have to
-    # take back what they say by chance switch units off, for good, where there are many states.
-    "recommended": Config(
-        actor_rule="cross_entropy",
-        explorer=Optimist(),
-        leader=Curious(),
-        noise=Persistent(everywhere=False),
-        hyde_noise=0.1,
-        epsilon_1=40_000.0,  # where another explorer does not say how curious he is
-        bonus=Counts(finer=True),
-        one_hot=True,
-        prioritized=True,
-        bounded=True,
-        first_values=0.01,
-        pessimism=0.0,
-        adam_eps=1e-5,
-        tau=0.05,
-        tau_hyde=0.2,
-        gamma_hyde=0.99,
-        eta_hyde=1e-3,
-        hyde_xavier=True,
-        hidden_hyde=(64, 64),
-    ),
-}
+__all__ = ["CONFIGS", "Config", "Networks", "act", "expected_sarsa", "init", "learn", "update"]
 
 
 class Networks(ActorCritic):
@@ -149,17 +55,17 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     space, features = space.embed(features_key, config)
     explorer = config.explorer.init((keys[0], keys[1]), config, space)
     example = noted(space.transition(), config.bonus, getattr(explorer, "bonus", None))
+    networks = Networks(
+        features=features,
+        actor=Learner.of(space.network(actor_key, config.hidden)),
+        critics=tuple(
+            Critic.of(space.network(k, config.hidden).scaled(config.first_values)) for k in keys[2:]
+        ),
+        explorer=explorer,
+    )
     return State(
         key=key,
-        networks=Networks(
-            features=features,
-            actor=Learner.of(space.network(actor_key, config.hidden)),
-            critics=tuple(
-                Critic.of(space.network(k, config.hidden).scaled(config.first_values))
-                for k in keys[2:]
-            ),
-            explorer=explorer,
-        ),
+        networks=shared(actor_key, networks) if config.shared_start else networks,
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
         priorities=None

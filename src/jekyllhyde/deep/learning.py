@@ -153,6 +153,7 @@ class State(eqx.Module):
     leader: Any = None  # what who leads depends on, where that is remembered
     noise: Any = None  # the random action under way, where one may last
     sums: Any = None  # of rewards, where they bound values
+    scores: Any = None  # of the last evaluations, newest last, where learning depends on them
 
     def draw_action(
         self, logits: jax.Array, allowed: jax.Array | None = None

@@ -269,12 +269,16 @@ class Learner(eqx.Module):
         return cls(network, optax.scale_by_adam().init(network))
 
     def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Self:
-        norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
         direction, moments = optax.scale_by_adam(eps=adam_eps).update(
-            jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient),
-            self.moments,
+            cut(gradient, clip), self.moments
         )
         return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
+
+
+def cut(gradient: Any, clip: Any) -> Any:
+    """The gradient, shortened to a norm of `clip` where it is longer."""
+    norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
+    return jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient)
 
 
 def where_rows(mask: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:

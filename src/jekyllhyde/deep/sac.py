@@ -40,6 +40,7 @@ class Config(Settings):
     bonus_weight: float = 1.0  # weight of the bonus's critic in the actor's update
     with_bonus: bool = static(False)  # learn a critic of the bonus
     bonus_terminates: bool = static(True)  # its target is cut at the end
+    fresh_critic: bool = static(False)  # the actor sees q after the critics' update, not before
     warmup: int = static(400)  # first steps: uniform actions, no learning
 
 
@@ -48,6 +49,12 @@ CONFIGS = {
         trained_embedding=True,
         bonus_terminates=False,
         bonus=RND(per_action=True, deep_target=True),
+    ),
+    "released": Config(
+        trained_embedding=True,
+        fresh_critic=True,
+        bonus_terminates=False,
+        bonus=RND(deep_target=True, xavier=False),
     ),
     "paper": Config(clip=jnp.inf, adam_eps=1e-8, bonus=RND(clip=jnp.inf, adam_eps=1e-8)),
     # with steps of 0.01 the policy gets worse again
@@ -105,6 +112,8 @@ def learn(networks: Networks, config: Config, samples: Samples) -> Networks:
     critics, values = learn_critics(
         networks.critics, samples, soft_goal(networks, config, samples), config
     )
+    if config.fresh_critic:
+        values = [critic(samples.x) for critic in critics]
     q = smallest(values)
     if config.with_bonus:
         networks, q_bonus = learn_bonus(networks, config, samples)

@@ -165,14 +165,16 @@ def _run(
         index = jnp.where(due, carry.agent.episodes // every - 1, carry.records.step.shape[1])
         # the condition is on the batch as a whole, and nothing large goes through it: the steps
         # between cost nothing
-        records, final = jax.lax.cond(
+        records, final, scores = jax.lax.cond(
             jnp.any(due),
-            partial(_record, carry, index),
+            partial(_record, models, carry, index),
             lambda *kept: kept,
             carry.records,
             carry.final,
+            carry.agent.scores,
         )
-        return carry._replace(records=records, final=final)
+        told = replace(carry.agent, scores=scores)
+        return carry._replace(records=records, final=final, agent=told)
 
     return jax.lax.while_loop(lambda c: jnp.any(c.agent.episodes < until), body, carry)
 
@@ -198,20 +200,27 @@ def _step(algorithm: Any, model: Model, carry: Carry, config: Any) -> tuple[Carr
     ), ended
 
 
-def _record(carry: Carry, index: jax.Array, records: Records, final: Any) -> tuple[Records, Any]:
+def _record(
+    models: Model, carry: Carry, index: jax.Array, records: Records, final: Any, scores: Any
+) -> tuple[Records, Any, Any]:
     # Write each run's record at its `index`; one that is out of range, as between evaluations,
-    # writes nothing. The last one comes with the final networks.
+    # writes nothing. The last one comes with the final networks. An agent that depends on its
+    # scores is told the exact one.
     n_runs, n_evaluations, n_states, _ = records.pi.shape
     latest, is_last = carry.agent.networks, index == n_evaluations - 1
     pi, q = jax.vmap(lambda networks: networks.tables(jnp.arange(n_states)))(latest)
-    return jax.tree.map(
-        lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
-        records,
-        Records(pi, q, carry.agent.t, carry.arrivals, carry.taken),
-    ), jax.tree.map(
-        partial(networks.where_rows, is_last),
-        latest,
-        final,
+    if scores is not None:
+        newest = jax.vmap(exact_score)(models, jnp.argmax(pi, -1)[:, None])
+        moved = jnp.concatenate([scores[:, 1:], newest], axis=1)
+        scores = networks.where_rows(index < n_evaluations, moved, scores)
+    return (
+        jax.tree.map(
+            lambda record, value: record.at[jnp.arange(n_runs), index].set(value, mode="drop"),
+            records,
+            Records(pi, q, carry.agent.t, carry.arrivals, carry.taken),
+        ),
+        jax.tree.map(partial(networks.where_rows, is_last), latest, final),
+        scores,
     )
 
 
