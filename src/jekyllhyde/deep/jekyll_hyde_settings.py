@@ -1,10 +1,10 @@
 """The settings of Dr Jekyll and Mr Hyde with networks, and its configurations.
 
-    published         as the paper's figure was made, as far as its text and appendix say
-    released          also what the authors' released code does beside that
-    paper             the listing, literally
-    recommended       the default
-    recommended_0_3   what version 0.3 recommended
+published         as the paper's figure was made, as far as its text and appendix say
+released          also what the authors' released code does beside that
+paper             the listing, literally
+recommended       the default
+recommended_0_3   what version 0.3 recommended
 """
 
 import jax.numpy as jnp

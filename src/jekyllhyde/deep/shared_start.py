@@ -1,9 +1,9 @@
-"""First weights as the networks of the authors' release have them, which share what they begin with.
+"""First weights as in the authors' release, whose networks share what they begin with.
 
-    biases       of the critics: uniform within 1/sqrt(fan in); their weights are Xavier's
-    the actor    has the layers of critic 1, and the embedding of critic 2
-    embeddings   Hyde and the predictors of the bonus have that of critic 1
-    the bonus    all predictors begin alike, and all targets are the same
+biases       of the critics: uniform within 1/sqrt(fan in); their weights are Xavier's
+the actor    has the layers of critic 1, and the embedding of critic 2
+embeddings   Hyde and the predictors of the bonus have that of critic 1
+the bonus    all predictors begin alike, and all targets are the same
 """
 
 import math
