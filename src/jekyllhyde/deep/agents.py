@@ -68,6 +68,7 @@ class JekyllHyde(DeepAgent):
         noise: str | Noise | None = None,
         hyde_terminates: bool | None = None,
         hyde_xavier: bool | None = None,
+        shared_start: bool | None = None,
         hidden_hyde: Widths = None,
         hidden: Widths = None,
         trained_embedding: bool | None = None,
@@ -115,6 +116,7 @@ class DoubleDQN(DeepAgent):
         trained_embedding: bool | None = None,
         one_hot: bool | None = None,
         timeout_terminates: bool | None = None,
+        falling_step: bool | None = None,
         adam_eps: float | None = None,
         clip: float | None = None,
     ) -> None:
@@ -182,6 +184,7 @@ class DiscreteSAC(DeepAgent):
         bonus_weight: float | None = None,
         adam_eps: float | None = None,
         bonus_terminates: bool | None = None,
+        fresh_critic: bool | None = None,
         normalize_observations: bool | None = None,
         trained_embedding: bool | None = None,
         one_hot: bool | None = None,
