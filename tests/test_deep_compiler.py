@@ -68,3 +68,21 @@ def test_one_process_makes_seventy_five_kinds_of_agents() -> None:
     counts = [int(line.split()[1]) for line in ended.stdout.splitlines()]
     assert len(counts) == 75
     assert max(counts) < 30_000
+
+
+EARLY = """
+from jax._src.xla_bridge import backends_are_initialized
+from jekyllhyde import deep
+from jekyllhyde.deep import compiler
+begun, stay = [], compiler.stay_in_thread
+compiler.stay_in_thread = lambda: (begun.append(backends_are_initialized()), stay())
+deep.DoubleDQN("CartPole-v1")
+print(begun)
+"""
+
+
+def test_where_to_compute_is_said_before_jax_begins() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", EARLY], check=True, capture_output=True, text=True
+    )
+    assert ended.stdout == "[False]\n"

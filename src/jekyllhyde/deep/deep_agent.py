@@ -47,6 +47,7 @@ class DeepAgent(StepwiseAgent):
     def __init__(
         self, env: spaces.Env | str | None, seed: int, config: Any, given: dict[str, Any]
     ) -> None:
+        compiler.stay_in_thread()  # before JAX makes its first array
         self._prepare(None if env is None else make_environment(env), seed)
         mdp = getattr(getattr(self.env, "unwrapped", None), "mdp", None)
         chosen = {} if mdp is None else {"gamma": mdp.gamma}
@@ -74,7 +75,6 @@ class DeepAgent(StepwiseAgent):
 
     def _begin_state(self) -> None:
         compiler.keep_compiled()
-        compiler.stay_in_thread()
         compiler.leave_room()
         # on the device once, not with every call
         config = jax.tree.map(jnp.float32, self.settings)
