@@ -129,7 +129,8 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
         transition = replace(transition, discount=jnp.where(ended, 0.0, transition.discount))
     if state.scores is not None:
         is_good = jnp.nanmean(state.scores) > 0.0  # never before the first evaluation
-        config = replace(config, eta_c=config.eta_c * jnp.where(is_good, FALL, 1.0))
+        step: Any = config.eta_c * jnp.where(is_good, FALL, 1.0)
+        config = replace(config, eta_c=step)
     after = update_from_replay(
         learn, state, config, transition, ended, lambda after: after.everyone.size >= config.batch
     )

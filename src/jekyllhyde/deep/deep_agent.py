@@ -38,7 +38,8 @@ class DeepAgent(StepwiseAgent):
     """What the agents with networks share. With an environment, or after `load`, there is a state;
     an agent without one is its settings alone.
 
-    config : recommended, published (as the figure was made) or paper (the text, literally).
+    config : recommended, published (as the figure was made), released (with what the authors' code
+        does beside that) or paper (the text, literally).
     """
 
     settings_type: ClassVar[type[learning.Settings]]

@@ -22,10 +22,10 @@ from jekyllhyde.errors import require
 def shared(key: jax.Array, networks: Any) -> Any:
     """Jekyll's and Hyde's networks before the first step, with weights of each other."""
     explorer = networks.explorer
-    bonus = getattr(explorer, "bonus", None)
+    bonus: Any = getattr(explorer, "bonus", None)
     require(
         isinstance(bonus, RNDState) and bonus.target.biases[0].ndim == 2,
-        "shared_start is True; it takes the explorer hyde and the bonus rnd(per_action=True)",
+        "shared_start is True; it takes the bonus rnd(per_action=True)",
     )
     require(
         len(networks.critics) == 2,
@@ -39,7 +39,9 @@ def shared(key: jax.Array, networks: Any) -> Any:
     hyde = replace(explorer.q.online.network, embedding=first.embedding)
     target, predictor = map(_alike, (bonus.target, bonus.predictor.network))
     if first.embedding is not None:
-        of_all = jnp.broadcast_to(first.embedding, predictor.embedding.shape)
+        of_all = jnp.broadcast_to(
+            first.embedding, (len(predictor.biases[0]), *first.embedding.shape)
+        )
         predictor = replace(predictor, embedding=of_all)
     bonus = replace(bonus, target=target, predictor=Learner.of(predictor))
     return replace(

@@ -94,8 +94,8 @@ def train(
         `size`, `slip`, `n_states`, ...). Or any finite MDP.
     agent : jekyll_hyde, ddqn, ddqn_rnd, bootstrapped_dqn, sac or sac_rnd.
     seeds, episodes : how many runs, and training episodes per run.
-    config : "published", "paper", "recommended", or a Config of the agent; `hyperparameters`
-        replace some of its values.
+    config : "published", "released", "paper", "recommended", or a Config of the agent;
+        `hyperparameters` replace some of its values.
     seed : the root seed; run i depends on (seed, i) alone.
     every : training episodes between two evaluations.
     horizon : steps after which an episode is cut; the domain's by default, 100 for a finite MDP.
