@@ -25,7 +25,6 @@ if True:  # the core is chosen before JAX starts its threads
 import gymnasium as gym
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from jekyllhyde import deep
 from jekyllhyde.deep import networks
@@ -47,25 +46,24 @@ def ours(name: str, lanes: int = 1) -> DeepAgent:
 
 
 def compiled_steps(agent: DeepAgent) -> Turn:
-    """Updates and actions of a copy of the agent, on one transition, in one call."""
+    """Updates and actions of a copy of the agent, on what it has seen, in one call."""
     algorithm, config = deep.ALGORITHMS[agent.name], agent.settings
-    seen = agent._observation.observation
-    facts = networks.Transition(seen, np.int32(0), np.float32(1), seen, np.float32(1))
 
     @partial(jax.jit, donate_argnums=0)
-    def run(state: Any) -> Any:
-        def body(state: Any, _: Any) -> tuple[Any, jax.Array]:
-            state = algorithm.update(state, config, facts, np.bool_(False))
-            action, key = algorithm.act(state, config, seen)
+    def run(state: Any, seen: networks.Transition) -> Any:
+        def body(state: Any, step: networks.Transition) -> tuple[Any, jax.Array]:
+            state = algorithm.update(state, config, step, step.discount == 0.0)
+            action, key = algorithm.act(state, config, step.following)
             return replace(state, key=key), action
 
-        return jax.lax.scan(body, state, None, length=STEPS)[0]
+        return jax.lax.scan(body, state, seen)[0]
 
     state = jax.tree.map(jnp.copy, agent.state)
+    seen = jax.tree.map(lambda rows: jnp.copy(rows[:STEPS]), state.everyone.data)
 
     def turn() -> None:
         nonlocal state
-        state = jax.block_until_ready(run(state))
+        state = jax.block_until_ready(run(state, seen))
 
     return turn
 
