@@ -424,6 +424,26 @@ def test_an_agent_of_0_5_is_loaded_with_its_settings(tmp_path: Path) -> None:
     assert deep.JekyllHyde.load(tmp_path / "agent", env).settings == agent.settings
 
 
+@pytest.mark.parametrize("kind", [deep.JekyllHyde, deep.DoubleDQN, deep.DiscreteSAC])
+def test_an_agent_of_0_6_is_loaded_with_its_settings(kind: Any, tmp_path: Path) -> None:
+    env = gym.make("jekyllhyde/Chain-v0", n_states=5)
+    agent = kind(env, batch=4, capacity=50, bonus="rnd(eta=0.01)").learn(30)
+    agent.save(tmp_path / "agent")
+    about = tmp_path / "agent" / "agent.json"
+    content = json.loads(about.read_text())
+    settings = content["settings"]
+    for name in ("shared_start", "falling_step"):
+        settings.pop(name, None)
+    settings["bonus"] = settings["bonus"].replace(", xavier=True, apart=False", "")
+    assert settings["bonus"].endswith("normalize=False)")
+    about.write_text(json.dumps(content))
+    assert kind.load(tmp_path / "agent", env).settings == agent.settings
+    settings["bonus"] = settings["bonus"].replace("eta=0.01", "eta=0.01, eta=0.02")
+    about.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="bonus"):
+        kind.load(tmp_path / "agent", env)
+
+
 @pytest.mark.parametrize("name", ["MountainCar-v0", "Acrobot-v1", "CartPole-v1"])
 def test_classic_control_in_jax_is_gymnasiums(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env as gymnasium_check
 
 import jekyllhyde as jh
+from jekyllhyde import deep
 from jekyllhyde.envs import PixelDeepSea
 from jekyllhyde.envs.tabular import TabularEnv
 from jekyllhyde.errors import InputError
@@ -90,3 +92,16 @@ def test_bad_dives_of_a_training() -> None:
             assert (bad + found < result.episode).any()
         else:
             assert (bad + found == result.episode).all()
+
+
+@pytest.mark.parametrize(("kind", "batch"), [(deep.JekyllHyde, 32), (deep.DoubleDQN, 64)])
+def test_a_batch_of_images_is_a_quarter_as_large_unless_it_is_given(
+    kind: Any, batch: int, tmp_path: Path
+) -> None:
+    env = gym.make("jekyllhyde/PixelDeepSea-v0", n=4)
+    agent = kind(env, capacity=50)
+    assert agent.settings.batch == batch
+    agent.save(tmp_path / "agent")
+    assert kind.load(tmp_path / "agent", env).settings.batch == batch
+    assert kind(env, capacity=50, batch=8).settings.batch == 8
+    assert kind("CartPole-v1", capacity=50).settings.batch == 4 * batch

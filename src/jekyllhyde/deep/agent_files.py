@@ -42,7 +42,7 @@ MOST = 1 << 24  # bytes of the first, most of which are evaluations
 LONGEST = 300  # characters of a sentence, which may quote the file
 # settings that came later: files without them have the defaults
 LATER = {"bounded", "first_values", "leader", "n_steps", "noise", "one_hot", "pessimism"}
-LATER |= {"lanes", "prioritized"}
+LATER |= {"lanes", "prioritized", "shared_start", "falling_step", "fresh_critic"}
 # and so have records whose settings came later, as files of 0.5 spell them
 WITHOUT = {"optimist()": "optimist(weariness=0.0, lanes=1)"}
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's
@@ -189,7 +189,8 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
     for name, value in _plain_settings(settings).items():
         written = stored.get(name, value) if name in LATER else stored[name]
         require(
-            value == written, f"{name} was {written!r} where the agent was saved, not {value!r}"
+            value == written or (name in RECORDS and _is_later(value, written)),
+            f"{name} was {written!r} where the agent was saved, not {value!r}",
         )
         is_number = type(getattr(settings, name)) in (int, float)
         require(
@@ -197,6 +198,12 @@ def _restored_settings(agent: str, stored: dict[str, Any], own: dict[str, Any]) 
             f"{name} is {value!r}; it must be a number",
         )
     return settings
+
+
+def _is_later(record: str, written: Any) -> bool:
+    # The record as it was written, but for settings that it did not have then.
+    (name, _, settings), (old_name, _, old) = record.partition("("), str(written).partition("(")
+    return name == old_name and {*old.rstrip(")").split(", ")} < {*settings.rstrip(")").split(", ")}
 
 
 def named_arrays(state: learning.State) -> Arrays:

@@ -2,7 +2,7 @@
 under the contract of all agents (`jekyllhyde.agent`).
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -32,6 +32,8 @@ from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
 from jekyllhyde.policy_export import Exported
 from jekyllhyde.stepwise_agent import PATIENCE, Outcome, StepwiseAgent
+
+FEWER_IMAGES = 4  # times fewer samples in a batch of the defaults
 
 
 class DeepAgent(StepwiseAgent):
@@ -66,7 +68,12 @@ class DeepAgent(StepwiseAgent):
                 n_steps == 1 or lanes == 1,
                 f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
             )
-            self._start(spaces.space_of(self.env, self.settings.one_hot))
+            space = spaces.space_of(self.env, self.settings.one_hot)
+            if space.images and isinstance(config, str) and given["batch"] is None:
+                # convolutions take nearly all of the time, and in proportion to the batch
+                batch = max(1, self.settings.batch // FEWER_IMAGES)
+                self.settings = replace(self.settings, batch=batch)
+            self._start(space)
 
     def _start(self, space: networks.Space) -> Self:
         self.space, self._steps, self._looking = space, 0, spaces.looking(space)
