@@ -16,6 +16,7 @@ from jekyllhyde.lab.agreement import (
     MATCHES,
     NOT_PUBLISHED,
     TOO_FEW,
+    TOO_NOISY,
     Agreement,
     compare_with_published,
     published,
@@ -183,7 +184,21 @@ def test_the_places_of_an_axis_are_its_ticks(
 
 
 def test_a_few_points_are_no_match() -> None:
-    few, more = (Agreement(n, 1.0, 0.0, relative=False, series={}) for n in (9, 10))
+    few, more = (Agreement(n, 1.0, 0.0, 0.0, relative=False, series={}) for n in (9, 10))
     assert (few.verdict, more.verdict) == (TOO_FEW, MATCHES)
-    assert Agreement(9, 0.5, 0.0, relative=False, series={}).verdict == DIFFERS
+    assert Agreement(9, 0.5, 0.0, 0.0, relative=False, series={}).verdict == DIFFERS
     assert list(worst_first({"more": more, "few": few})) == ["few", "more"]
+
+
+@pytest.mark.parametrize(("name", "much"), [("8a", 0.05), ("16a", 0.25)])
+def test_nothing_matches_by_having_few_runs(name: str, much: float) -> None:
+    """Noise that hides any difference is no match, nor does it hide one that is larger yet."""
+    quiet, loud = (compare_with_published(world(name, 0.0, size, 100)) for size in (0.01, 0.5))
+    assert (quiet.verdict, loud.verdict) == (MATCHES, TOO_NOISY)
+    assert quiet.noise < much < loud.noise
+    assert compare_with_published(world(name, -0.9, 0.5, 100)).verdict == DIFFERS
+
+
+def test_other_settings_before_the_papers_curves_are_not_compared_with_them() -> None:
+    shown = replace(world("8a", 0.0, 0.01, 100), panel=replace(PANELS["8b"], published="8a"))
+    assert compare_with_published(shown).verdict == NOT_PUBLISHED

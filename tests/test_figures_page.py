@@ -67,7 +67,7 @@ def test_the_figures_page_is_short() -> None:
 def test_every_panel_has_its_picture_and_its_computed_line(results: dict[str, Any]) -> None:
     for name, result in results.items():
         assert (DOCS / "_static" / f"figure-{name}.png").is_file()
-        assert f"![Panel {name}](_static/figure-{name}.png)" in FIGURES
+        assert f"![panel-{name}](_static/figure-{name}.png)" in FIGURES
         assert result.agreement == compare_with_published(result.curves)
     order = re.findall(r"^\|\[([\w-]+)\]\(#panel-[\w-]+\)\|\d+\|", FIGURES, flags=re.MULTILINE)
     compared = {name: one.agreement for name, one in results.items() if one.agreement.points}
@@ -114,7 +114,7 @@ def test_numbers_follow_the_results(page: Any, results: dict[str, Any]) -> None:
 
 
 def test_runs_of_earlier_settings_say_so(results: dict[str, Any]) -> None:
-    sentence = "The runs are of an earlier version's settings."
+    sentence = "Runs of earlier settings."
     section = script("figures_page").section
     assert sentence in section("2a", replace(results["2a"], is_current=False))
     assert sentence not in section("2a", replace(results["2a"], is_current=True))

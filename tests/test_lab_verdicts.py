@@ -113,7 +113,7 @@ def test_a_judged_claim_is_written_as_it_is_read() -> None:
 
 def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
     """What is stated is a reading that all share, or a number that stands in the sentence."""
-    stated = re.compile(r"\b(?:above|below|about|best_about|rounds_to|Range)\(([^()]*)\)")
+    stated = re.compile(r"\b(?:above|below|about|place_about|rounds_to|Range)\(([^()]*)\)")
     named = re.compile(r"top|FOUND|SOLVED|ROUNDING|said\.\w+\.low|EQUAL\.low|MUCH_LONGER\.low|BEST")
     sentences = " ".join(sentence.text for sentence in SENTENCES.values()).replace(",", "")
     for path in sorted(FIGURES.glob("figure*.py")):

@@ -11,7 +11,15 @@ from typing import Any
 from markdown_tables import escaped, fold, table
 from stored_results import Result
 
-from jekyllhyde.lab.agreement import ENOUGH, FEW, QUANTILE, worst_first
+from jekyllhyde.lab.agreement import (
+    DIFFERS,
+    ENOUGH,
+    FEW,
+    NOISY_RETURN,
+    NOISY_TIME,
+    QUANTILE,
+    worst_first,
+)
 from jekyllhyde.lab.html_page import WORST_FIRST
 from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, stated
 
@@ -23,13 +31,13 @@ The paper's figures, made anew: its own curves in grey, ours with 95 % intervals
 
 ## Claims by verdict
 
-A claim is made of parts, each decided by its whole 95 % interval. Drawings: the stated range as a band, estimates as dots with their intervals; green holds, red fails, grey is open. §E.2¶1 is the paper's Appendix E.2, paragraph 1.
+Parts of a claim are decided by their whole 95 % intervals. Drawings: a band is stated, dots with intervals are measured; green holds, red fails, grey is open. §E.2¶1 is Appendix E.2, paragraph 1.
 
 {claims}
 
 ## Panels beside the published curves, worst first
 
-A published point is within noise where it differs from ours by at most {errors:g} standard errors of the difference, both sides' runs counted. A panel of {few} points or more matches if {enough:.0%} are.
+Published points are within noise if they differ from ours by at most {errors:g} standard errors, both sides' runs counted. {few} points or more match if {enough:.0%} are; none does where the median one may differ by {returns:g} (times: {times:.0%}).
 
 {panels}
 """  # noqa: E501
@@ -37,7 +45,8 @@ PLAIN_WORDS = {
     2: "Agents that learn from samples. On the chain on-policy updates stay with the low-hanging "
     "fruit, and J&H leaves it; on random MDPs, where nothing tricks them, all are about as fast, "
     "but for large exploration bonuses.",
-    3: "Networks on Four Rooms, as on the page {doc}`deep`. No numbers were published.",
+    3: "Networks on Four Rooms, as on the page {doc}`deep`; no numbers were published. Baselines "
+    "are as published, without the falling step that DDQN has in the authors' code alone.",
     5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
     "on-policy updates hardly move it, and a constant share of uniform updates does.",
     6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
@@ -67,6 +76,8 @@ def figures_page(results: Mapping[str, Result]) -> str:
         errors=QUANTILE,
         few=FEW,
         enough=ENOUGH,
+        returns=NOISY_RETURN,
+        times=NOISY_TIME,
     )
     parts = [head]
     for number, group in groupby(results.items(), lambda item: figure_of(item[0])):
@@ -145,6 +156,11 @@ def agreement_table(results: Mapping[str, Result]) -> str:
             agreement.share_text.replace(" ", "&nbsp;"),
             agreement.deviation_text.replace(" ", "&nbsp;"),
             agreement.verdict + ("" if results[name].is_current else ", earlier settings"),
+            ", ".join(
+                escaped(label)
+                for label, series in agreement.series.items()
+                if series.verdict == DIFFERS
+            ),
         )
         for name, agreement in agreements.items()
         if agreement.points
@@ -152,7 +168,15 @@ def agreement_table(results: Mapping[str, Result]) -> str:
     others = ", ".join(
         f"[{name}](#panel-{name})" for name, agreement in agreements.items() if not agreement.points
     )
-    head = ("panel", "runs", "points", "within noise", "mean deviation", "verdict")
+    head = (
+        "panel",
+        "runs",
+        "points",
+        "within noise",
+        "mean deviation",
+        "verdict",
+        "series that differ",
+    )
     return f"{table(head, rows)}\n\nWithout a published curve: {others}."
 
 
@@ -162,11 +186,11 @@ def section(name: str, result: Result) -> str:
     runs = "exact" if panel.exact else f"{result.curves.runs} runs"
     lines = [
         f"(panel-{name})=\n### {name}: {escaped(panel.title)} ({runs})",
-        f"![Panel {name}](_static/figure-{name}.png)",
-        f"{result.agreement.text.capitalize()}."
-        + ("" if result.is_current else " The runs are of an earlier version's settings."),
+        f"![panel-{name}](_static/figure-{name}.png)",
+        (f"{result.agreement.text}. " if result.agreement.points else "")
+        + ("" if result.is_current else "Runs of earlier settings."),
     ]
-    return "\n\n".join(lines) + "\n"
+    return "\n\n".join(line.strip() for line in lines if line) + "\n"
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:

@@ -19,6 +19,9 @@ DOCS = Path(__file__).resolve().parent.parent
 RESULTS, PICTURES = DOCS / "results", DOCS / "_static"
 MADE = RESULTS / "made.json"  # by panel, the digest of the experiment that its numbers come from
 
+# of a claim that came after the runs of its panel
+NOT_RUN = {"verdict": "undecided", "measured": "not run yet", "parts": []}
+
 
 @dataclass(frozen=True)
 class Result:
@@ -36,12 +39,16 @@ def read_results() -> dict[str, Result]:
     for name, panel in PANELS.items():
         if (RESULTS / f"{name}.csv").is_file():
             curves = read_curves(panel)
-            places = {claim.id: claim.place for claim in panel.claims}
-            records = json.loads((RESULTS / f"{name}.claims.json").read_text())
+            text = (RESULTS / f"{name}.claims.json").read_text()
+            records = {record["id"]: record for record in json.loads(text)}
             claims = [
-                {**record, "place": places[record["id"]]}
-                for record in records
-                if record["id"] in places
+                {
+                    **records.get(claim.id, NOT_RUN),
+                    "id": claim.id,
+                    "claim": claim.text,
+                    "place": claim.place,
+                }
+                for claim in panel.claims
             ]
             is_current = made.get(name) == panel.experiment.digest
             found[name] = Result(curves, compare_with_published(curves), claims, is_current)

@@ -5,8 +5,9 @@ differ. It is inside where the two differ by no more than both sides' noise: 1.9
 the difference. Ours is read off our interval; the published mean is of so many runs as
 `published/runs.csv` says, each taken to vary as ours do (as many as ours, where that is not known).
 Numbers without noise must agree to the digits that were drawn. A panel of ten points or more
-matches if nine in ten are inside. Returns deviate by a difference, times by a share of the
-published time.
+matches if nine in ten are inside; where half of the points may differ by a lot that is too noisy to
+tell, so that nothing matches by having few runs. Returns deviate by a difference, times by a share
+of the published time.
 """
 
 import csv
@@ -22,9 +23,11 @@ from jekyllhyde.intervals import Floats
 from jekyllhyde.lab.panel import Curves
 
 MATCHES, DIFFERS, TOO_FEW = "matches", "differs", "too few points"
+TOO_NOISY = "too noisy to tell"
 NOT_PUBLISHED = "not published"
 FEW = 10  # points, with which a panel cannot match
 ENOUGH = 0.9  # of the points inside
+NOISY_RETURN, NOISY_TIME = 0.05, 0.25  # that the median point may differ by, at most
 QUANTILE = 1.96  # half a 95 % interval, in standard errors
 CLOSE_RETURN, CLOSE_TIME = 0.02, 0.1  # between neighbours of ours that a point may lie between
 DRAWN_RETURN, DRAWN_TIME = 1e-3, 1e-3  # what rounding and drawing may do to a published number
@@ -33,12 +36,14 @@ DRAWN_RETURN, DRAWN_TIME = 1e-3, 1e-3  # what rounding and drawing may do to a p
 @dataclass(frozen=True)
 class Agreement:
     """Published points compared, the share inside both sides' noise, the mean deviation of ours
-    (a difference of returns, a share of times), by series too, and what that comes to.
+    (a difference of returns, a share of times), what the median point may deviate by, all by series
+    too, and what that comes to.
     """
 
     points: int
     inside: float
     deviation: float
+    noise: float
     relative: bool
     series: "dict[str, Agreement]"
 
@@ -48,7 +53,11 @@ class Agreement:
             return NOT_PUBLISHED
         if self.inside < ENOUGH:
             return DIFFERS
-        return MATCHES if self.points >= FEW else TOO_FEW
+        if self.points < FEW:
+            return TOO_FEW
+        return (
+            MATCHES if self.noise <= (NOISY_TIME if self.relative else NOISY_RETURN) else TOO_NOISY
+        )
 
     @property
     def share_text(self) -> str:
@@ -65,17 +74,23 @@ class Agreement:
     @property
     def text(self) -> str:
         """One line."""
-        if not self.points:
-            return self.verdict
+        return f"{self.numbers}: {self.verdict}" if self.points else self.verdict
+
+    @property
+    def numbers(self) -> str:
+        """The line without what it comes to."""
         return (
             f"{self.points} points, {self.share_text} within noise, "
-            f"mean deviation {self.deviation_text}: {self.verdict}"
+            f"mean deviation {self.deviation_text}"
         )
 
 
 def compare_with_published(curves: Curves) -> Agreement:
-    """The panel's agreement with the paper's own curves, series by series of the same label."""
-    known = published(curves.panel.published)
+    """The panel's agreement with the paper's own curves, series by series of the same label; one
+    that shows the curves of another panel behind other settings is not compared with them.
+    """
+    panel = curves.panel
+    known = published(panel.published) if panel.published == panel.name else {}
     series = {
         label: _compare(curves, tag, *known[label])
         for tag, label in curves.labels.items()
@@ -113,12 +128,16 @@ def _compare(curves: Curves, tag: str, x: Floats, theirs: Floats) -> Agreement:
     noise = QUANTILE * error * np.sqrt(1.0 + curves.runs / runs)
     drawn = DRAWN_TIME * theirs if is_time else np.full(len(x), DRAWN_RETURN)
     there = np.isfinite(ours)
-    inside = (np.abs(ours - theirs) <= noise + drawn)[there]
+    allowed = noise + drawn
+    inside = (np.abs(ours - theirs) <= allowed)[there]
     deviation = (ours / theirs - 1.0 if is_time else ours - theirs)[there]
     return Agreement(
         points=len(inside),
         inside=float(inside.mean()) if len(inside) else 0.0,
         deviation=float(deviation.mean()) if len(inside) else 0.0,
+        noise=float(np.median((allowed / theirs if is_time else allowed)[there]))
+        if len(inside)
+        else 0.0,
         relative=is_time,
         series={},
     )
@@ -154,6 +173,7 @@ def _joined(parts: list[Agreement], relative: bool, series: dict[str, Agreement]
         points,
         mean([part.inside for part in parts]),
         mean([part.deviation for part in parts]),
+        mean([part.noise for part in parts]),
         relative,
         series,
     )
@@ -163,7 +183,7 @@ def worst_first(agreements: Mapping[str, Agreement]) -> dict[str, Agreement]:
     """Panels that differ before those that match, the fewer points inside the earlier; last those
     without published curves.
     """
-    order = (DIFFERS, TOO_FEW, MATCHES, NOT_PUBLISHED)
+    order = (DIFFERS, TOO_FEW, TOO_NOISY, MATCHES, NOT_PUBLISHED)
     return dict(
         sorted(
             agreements.items(),

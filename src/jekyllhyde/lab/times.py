@@ -141,12 +141,16 @@ def best(curves: Curves, tag: str) -> Estimate:
     return of_means(curves, lambda m: curves.x[m.argmin(axis=-1)], samples)
 
 
-def best_about(stated: float) -> Any:
-    """About a place on a logarithmic axis: within one step, or the factor that "about" allows."""
+def place_about(stated: float) -> Any:
+    """About a place on a logarithmic axis: within one step of the point nearest to it, or the
+    factor that "about" allows.
+    """
 
     def stated_range(curves: Curves) -> Range:
-        steps = curves.x[1:] / curves.x[:-1]
-        return about(stated, max(1.25, 1.001 * float(steps.max(initial=0.0))))
+        x, wide = curves.x, about(stated)
+        i = int(np.abs(np.log(x / stated)).argmin())
+        low, high = x[max(i - 1, 0)] / 1.001, x[min(i + 1, len(x) - 1)] * 1.001
+        return Range(min(wide.low, float(low)), max(wide.high, float(high)))
 
     return stated_range
 

@@ -27,7 +27,7 @@ PANELS = (
         shared.chain_curves,
         {
             "2a-on-policy": never(of.ends_above, BASELINES, level=FOUND),
-            "2a-ucb": never(of.ends_below, (UCB_1,), level=FOUND),
+            "2a-ucb": compare(of.share, (UCB_1,), *said.USUALLY, flags=of.ends_above, level=FOUND),
             "2a-ucb-only": never(of.ends_above, (UCB_01, UCB_001), level=FOUND),
             "2a-jh": never(of.ends_below, JH, level=FOUND),
             "2a-half": compare(of.crossing_ratio, shared.BY_O, said.SHORTER),

@@ -9,7 +9,7 @@ import numpy as np
 
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
-from jekyllhyde.lab.claims import compare, never
+from jekyllhyde.lab.claims import compare, crossed, never
 from jekyllhyde.lab.figures import chain_planning as chain
 from jekyllhyde.lab.figures import shared_experiments as shared
 from jekyllhyde.lab.figures.shared_experiments import DIRECT, O_HALF, O_T, PLANNED_PLAIN, UNIFORM
@@ -97,7 +97,10 @@ PANELS = (
                 never(move, PLANNED_PLAIN, "5b-end"),
             ),
             "5b-scales": chain.constant_scales,
-            "5b-half": never(times.fail_at, (O_HALF,), x=25),
+            "5b-half": (
+                never(times.fail_at, (O_HALF,), x=25),
+                compare(times.time_ratio, crossed((O_HALF,), PLANNED_PLAIN), MUCH_SHORTER, x=25),
+            ),
             "5b-weight": chain.weight_is_speed,
             "5b-tight": chain.tight_is_long,
             "5b-exponential": compare(exponential, (O_T,), SHORTER),
@@ -123,7 +126,10 @@ PANELS = (
         "|S|=15, direct, eta=1",
         DIRECT,
         {"beta": shared.BETAS},
-        {"5c-beta": chain.ten_times_smaller, "5c-reliable": chain.reliable},
+        {
+            "5c-beta": tuple(chain.ten_times_smaller(panel) for panel in ("", "6c")),
+            "5c-reliable": chain.reliable,
+        },
         n=15,
     ),
     chain.panel(

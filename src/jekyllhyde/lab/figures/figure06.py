@@ -110,7 +110,9 @@ PANELS = (
         SOFTMAX,
         {"beta": shared.BETAS},
         {
-            "6c-beta": chain.ten_times_smaller,
+            "6c-similar": relative(
+                of.share, (*PLANNED_PLAIN, *chain.C4), "5c", said.ALIKE, flags=times.arrive
+            ),
             "6c-reliable": chain.reliable,
             "6c-entropy": (
                 compare(more_solved, WITH_ENTROPY, said.HIGHER),
@@ -137,7 +139,7 @@ PANELS = (
         {"lam": {"from": 0.001, "to": 10, "per_decade": 10}},
         {
             "6d-large": compare(
-                chain.largest, (*chain.CONSTANT, *PLANNED_PLAIN), times.best_about(0.25)
+                chain.largest, (*chain.CONSTANT, *PLANNED_PLAIN), times.place_about(0.25)
             ),
             "6d-small": compare(span, chain.C4, said.NO_LONGER, high=0.25),
             "6d-sweet": (

@@ -62,7 +62,7 @@ PANELS = (
             "11a-on-policy": never(times.arrive, BASELINES),
             "11a-easier": never(times.arrive, BASELINES, "11a-easy"),
             "11a-default": compare(times.slowdown, JH, LONGER, x=1.0),
-            "11a-20": compare(times.best, JH, times.best_about(20), reaching=True),
+            "11a-20": compare(times.slowdown, JH, said.NO_LONGER, x=20.0),
         },
     ),
     chain_sweep(
@@ -88,8 +88,10 @@ PANELS = (
             "11b-range": compare(times.best, ALL, said.Range(2, 30), reaching=True),
             "11b-too-fast": compare(times.slowdown, ALL, LONGER, reaching=True, x=of.LAST),
             "11b-tolerant": compare(best_eta_ratio, (ALL,), LONGER),
-            "11b-jh-20": compare(times.best, JH, times.best_about(20), reaching=True),
-            "11b-on-policy-5": compare(times.best, BASELINES, times.best_about(5), reaching=True),
+            "11b-jh-20": compare(times.slowdown, JH, said.NO_LONGER, reaching=True, x=20.0),
+            "11b-on-policy-5": compare(
+                times.slowdown, BASELINES, said.NO_LONGER, reaching=True, x=5.0
+            ),
             "11b-outperforms": compare(best_time_ratio, (ALL,), said.SHORTER),
             "11b-levels": (
                 compare(best_time, (JH,), about(2500)),
