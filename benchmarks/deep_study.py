@@ -3,7 +3,8 @@
     rules     the actor rule alone: all else as in `paper`, one rule after another, with diagnostics
     critic    the same with a sounder critic: two with slow targets, batches from all transitions
     ablation  `recommended` with one thing at a time put back to what `paper` has
-    figure3   all agents with the published and the paper's settings
+    figure3   all agents with the published, the released and the paper's settings
+    conventions  `published` with one thing at a time as the paper prints it, or as the release has it
     sweeps    the appendix's learning rates and bonus weights, and Double DQN as wide as Jekyll
     fresh     `recommended` on a hundred seeds for a thousand episodes
     speed     steps per second in total at 1, 10, 100 and 1000 seeds
@@ -73,6 +74,23 @@ CHOICES_BACK: dict[str, dict[str, Any]] = {
     "bonus not normalized": {"normalize_bonus": False},
     "Hyde 30-10": {"hidden_hyde": (30, 10), "hyde_xavier": False},
     "trained embedding": {"trained_embedding": True},
+}
+CONVENTIONS: dict[str, dict[str, Any]] = {
+    "published": {},
+    "fixed random table of states": {"trained_embedding": False},
+    "last K transitions": {"fifo": True},
+    "one critic without a target": {"critics": 1, "tau": 1.0},
+    "actor rule of the text": {"actor_rule": "paper"},
+    "q after the critic's update": {"fresh_critic": True},
+    "epsilon of the text": {"schedule": "paper"},
+    "no warm-up": {"warmup": 0},
+    "Hyde's target ends": {"hyde_terminates": True},
+    "bonus of s'": {"bonus_per_action": False},
+    "smaller target of RND": {"deep_target": False},
+    "no clipping": {"clip": float("inf"), "clip_rnd": float("inf"), "adam_eps": 1e-8},
+    "released: RND's first weights": {"bonus": "rnd(xavier=False)"},
+    "released: shared first weights, biases": {"shared_start": True},
+    "released: RND's loss": {"bonus": "rnd(apart=True)"},
 }
 
 DIAGNOSTICS: dict[str, Callable[[TrainResult], Any]] = {
@@ -158,6 +176,13 @@ def calls() -> dict[str, list[Call]]:
                 if agent != "bootstrapped_dqn"
             ),
             Call("jekyll_hyde recommended", "jekyll_hyde", RECOMMENDED),
+        ],
+        "conventions": [
+            *(
+                Call(name, "jekyll_hyde", fixed=changed, seeds=64, episodes=450)
+                for name, changed in CONVENTIONS.items()
+            ),
+            Call("released", "jekyll_hyde", "released", seeds=64, episodes=450),
         ],
         "sweeps": [
             Call(

@@ -52,6 +52,22 @@ def test_the_pages_are_those_that_the_results_give(page: Any, results: dict[str,
     assert page.readings_table(results) == (DOCS / "results" / "readings.md").read_text()
 
 
+def test_the_tables_of_the_deep_page_are_those_that_the_results_give(
+    page: Any, results: dict[str, Any]
+) -> None:
+    for name, text in {
+        "figure3": page.figure3_table(page.read("figure3")),
+        "figure3-claims": page.claims_of_figure3(results),
+        "deep-sweeps": page.sweeps_table(page.read("sweeps")),
+    }.items():
+        assert text == (DOCS / "results" / f"{name}.md").read_text()
+        assert f"```{{include}} results/{name}.md" in (DOCS / "deep.md").read_text()
+    verdicts = {claim["verdict"] for claim in results["3a"].claims}
+    assert verdicts
+    table = (DOCS / "results" / "figure3-claims.md").read_text()
+    assert all(f"**{verdict}**" in table for verdict in verdicts)
+
+
 def test_readings_that_were_changed_name_their_way(page: Any, results: dict[str, Any]) -> None:
     """Nine were softened and five hardened when the rules were first written anew."""
     lines = page.readings_table(results).splitlines()

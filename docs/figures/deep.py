@@ -79,6 +79,7 @@ def summarize(folder: Path) -> None:
                 "iqm_hi": hi[i],
                 "solved": solved(get)[:, i].mean(),
                 "diverged": int(get("diverged").sum()),
+                "seeds": len(exact),
             }
             for i, episode in enumerate(get("episode"))
         ]
@@ -97,6 +98,7 @@ def summarize(folder: Path) -> None:
                 "late": get("exact_score")[:, -10:].mean(),
                 "solved": solved(get)[:, -1].mean(),
                 "diverged": int(get("diverged").sum()),
+                "seeds": len(exact),
             }
         )
     table("sweeps", sweeps)

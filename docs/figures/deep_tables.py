@@ -1,0 +1,102 @@
+"""The tables of docs/deep.md: Figure 3, what is said of it, and the sweeps of learning rates; from
+docs/results and from docs/figures/deep-*.csv, which `deep.py summarize` writes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from markdown_tables import escaped, table
+from stored_results import Result
+
+HERE = Path(__file__).resolve().parent
+NAMES = {
+    "jekyll_hyde": "J&H",
+    "ddqn": "DDQN",
+    "sac": "SAC",
+    "ddqn_rnd": "DDQN+RND",
+    "sac_rnd": "SAC+RND",
+}
+ORDER = ("recommended", "published", "released", "paper")
+# what the appendix names as the best of what it swept
+STATED = {"jekyll_hyde": 0.001, "ddqn": 0.01, "ddqn_rnd": 0.01, "sac": 0.01, "sac_rnd": 0.001}
+Rows = Sequence[Mapping[str, str]]
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with (HERE / f"deep-{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def figure3_table(rows: Rows) -> str:
+    """The greedy policies' exact scores at the end of training, by agent and configuration."""
+    last = max(int(row["episode"]) for row in rows)
+    ends = {
+        (row["agent"], row["config"], row["level"]): row
+        for row in rows
+        if int(row["episode"]) == last
+    }
+    lines = []
+    for agent, name in NAMES.items():
+        for config in ORDER:
+            if (agent, config, "1") in ends:
+                both = [end_of(ends[agent, config, level]) for level in "12"]
+                lines.append((f"{name}, `{config}`", *both[0], *both[1]))
+    head = [f"level {level}{what}" for level in "12" for what in ("", ", IQM", ", solved")]
+    return table(("", *head), lines) + "\n"
+
+
+def end_of(row: Mapping[str, str]) -> tuple[str, str, str]:
+    mean, deviation, iqm, lo, hi = (
+        f"{float(row[name]):.1f}"
+        for name in ("exact_score", "deviation", "iqm", "iqm_lo", "iqm_hi")
+    )
+    seeds, diverged = int(row["seeds"]), int(row["diverged"])
+    solved = f"{round(float(row['solved']) * seeds)} of {seeds}"
+    return (
+        f"{mean} ± {deviation}",
+        f"{iqm} [{lo}, {hi}]",
+        solved + f" ({diverged})" * bool(diverged),
+    )
+
+
+def claims_of_figure3(results: Mapping[str, Result]) -> str:
+    """What the page of figures says of Figure 3, in the same words."""
+    lines = [
+        (
+            f"{{ref}}`{claim['id']} <claim-{claim['id']}>`",
+            escaped(claim["claim"]),
+            f"**{claim['verdict']}**",
+        )
+        for name, result in results.items()
+        if name.startswith("3")
+        for claim in result.claims
+    ]
+    return table(("claim", "what the paper says", "verdict"), lines) + "\n"
+
+
+def sweeps_table(rows: Rows) -> str:
+    """The best learning rate of each agent, and the one that the paper found."""
+    lines = []
+    for call in dict.fromkeys(row["call"] for row in rows):
+        for level in "12":
+            swept = [
+                row
+                for row in rows
+                if row["call"] == call and row["level"] == level and row["what"] in ("eta", "eta_c")
+            ]
+            best = max(swept, key=lambda row: float(row["exact_score"]))
+            agent, _, width = call.partition(" ")
+            stated = next(row for row in swept if float(row["value"]) == STATED[agent])
+            name = f"{NAMES[agent]}{', ' * bool(width)}{width}"
+            lines.append((name, level, *rate_of(best), *rate_of(stated)))
+    head = ("best rate", "score", "solved", "the paper's rate", "score", "solved")
+    return table(("", "level", *head), lines) + "\n"
+
+
+def rate_of(row: Mapping[str, str]) -> tuple[str, str, str]:
+    seeds = int(row["seeds"])
+    solved = f"{round(float(row['solved']) * seeds)} of {seeds}"
+    return row["value"], f"{float(row['exact_score']):.1f}", solved
