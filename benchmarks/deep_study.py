@@ -4,7 +4,7 @@
     critic    the same with a sounder critic: two with slow targets, batches from all transitions
     ablation  `recommended` with one thing at a time put back to what `paper` has
     figure3   all agents with the published, the released and the paper's settings
-    conventions  `published` with one thing at a time as the paper prints it, or as the release has it
+    conventions  `published` with one thing at a time as the paper, or the release, has it
     sweeps    the appendix's learning rates and bonus weights, and Double DQN as wide as Jekyll
     fresh     `recommended` on a hundred seeds for a thousand episodes
     speed     steps per second in total at 1, 10, 100 and 1000 seeds
