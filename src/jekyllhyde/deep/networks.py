@@ -269,9 +269,8 @@ class Learner(eqx.Module):
         return cls(network, optax.scale_by_adam().init(network))
 
     def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Self:
-        direction, moments = optax.scale_by_adam(eps=adam_eps).update(
-            cut(gradient, clip), self.moments
-        )
+        adam = optax.scale_by_adam(eps=adam_eps)
+        direction, moments = adam.update(cut(gradient, clip), self.moments)
         return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
 
 
