@@ -139,8 +139,11 @@ def test_ctrl_c_finishes_the_step_and_saves(
     status, _, error = run(capsys, "train", pressing, "--steps", 600, "--out", out)
     assert status == 130
     assert error == (
-        f"jh: stopped after 321 steps of run 0 and saved; go on with: jh train --resume {out}\n"
+        "jh: stopped after 321 steps of run 0, which are saved; "
+        f"go on with: jh train --resume {out}\n"
     )
+    for name in ("episodes.parquet", "evaluations.parquet", "train.png", "report.html"):
+        assert (out / name).exists()
     assert run(capsys, "train", "--resume", out)[0] == 0
     assert run(capsys, "train", pressing, "--steps", 600, "--out", tmp_path / "whole")[0] == 0
     episodes = [table(path / "episodes.parquet") for path in (out, tmp_path / "whole")]
@@ -154,7 +157,7 @@ BAD = {
     "train --resume nowhere": "'nowhere' is no folder that jh train --out wrote",
     "train chain --resume nowhere": "only learning step by step in an environment is resumed",
     "train FrozenLake-v1 --steps 0": "steps is 0",
-    "train FrozenLake-v1 --eval-every 0": "eval_every is 0",
+    "train FrozenLake-v1 --eval-every -1": "eval_every is -1",
 }
 
 
@@ -233,7 +236,7 @@ def test_eval_and_watch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
         ("watch", out, "--out", "film.txt"): "it must end in .gif or .mp4",
         ("watch", out, "--who", "utterson"): "who is 'utterson'",
         ("eval", tmp_path): "is no folder that jh train --out wrote",
-        ("watch", out, "--number", 5): "run 5 has no agent yet",
+        ("watch", out, "--number", 5): "number is 5; the training has 2 runs, from 0 on",
     }
     for line, words in faults.items():
         status, _, error = run(capsys, *line)

@@ -96,6 +96,13 @@ class Episodes:
     def __len__(self) -> int:
         return len(self.numbers) // len(EpisodeRow._fields)
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return "Episodes(none has ended)"
+        rows = self.last(LAST)
+        mean = sum(row.total for row in rows) / len(rows)
+        return f"Episodes({len(self)}, mean return of the last {len(rows)}: {mean:.4g})"
+
     def last(self, count: int) -> list[EpisodeRow]:
         """So many of the last ones, or as many as there are."""
         width = len(EpisodeRow._fields)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jekyllhyde.agent import Agent, Callback, Episodes, Record
-from jekyllhyde.episode import Episode, check_reward, play_again, reset, take_step
+from jekyllhyde.episode import Episode, check_reward, name_of, play_again, reset, take_step
 from jekyllhyde.errors import check_count, require
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.personality import HYDE, JEKYLL, Beliefs, Personality
@@ -114,6 +114,11 @@ class StepwiseAgent(Agent):
                         break
                 interrupts.let_in()
         return self
+
+    def __repr__(self) -> str:
+        if self.env is None:
+            return f"{type(self).__name__}(without an environment)"
+        return f"{type(self).__name__}({name_of(self.env)}, {self.steps} steps, {self.episodes!r})"
 
     def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
         """Jekyll's most probable action, or one drawn from his policy, among those that the mask

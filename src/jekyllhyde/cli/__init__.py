@@ -1,7 +1,9 @@
 """`jh`: a thin door to the library. Bad input gets one sentence and exit status 2."""
 
 import os
+import re
 import sys
+import warnings
 from typing import Annotated, Any, Union
 
 import tyro
@@ -41,6 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"jekyllhyde {__version__}")
         return 0
+    if arguments[:1] == ["train"]:
+        arguments = [re.sub("^--seeds(?==|$)", "--runs", word) for word in arguments]
+    shown = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_: f"jh: {message}\n"  # not where in our source
     try:
         return parse(resumed(arguments, parse)).run() or 0
     except InputError as error:
@@ -54,6 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt as stop:
         say(f"jh: {str(stop) or 'stopped'}", error=True)
         return 130
+    finally:
+        warnings.formatwarning = shown
     return 2
 
 

@@ -1,8 +1,10 @@
 """`jh train` in an environment, step by step: checkpoints, evaluations, going on after a stop."""
 
 import os
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -23,6 +25,7 @@ from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.stepwise_agent import StepwiseAgent
 
 UNLIMITED = 10**15  # steps, where episodes are counted
+EVALUATIONS, LEAST_BETWEEN = 20, 500  # of a training whose number is not given, and steps between
 
 
 def learn_step_by_step(
@@ -42,25 +45,27 @@ def learn_step_by_step(
 
     steps : environment steps per run; 100,000 where no episodes are given either.
     episodes : episodes per run; what comes first ends it.
-    runs : independent runs.
+    runs : independent runs; --seeds is the same.
     workers : processes that share the runs; by default as many as there are cores.
     envs : copies of the environment that an agent with networks learns from in turns.
-    eval_every : steps between evaluations of the greedy policy in an environment of its own.
+    eval_every : steps between evaluations of the greedy policy in an environment of its own; with
+        --out a twentieth of the steps where it is not given. 0: none.
     eval_episodes : episodes of an evaluation.
     checkpoint_every : steps between checkpoints in the folder --out.
     env_kwargs : keywords of the environment, as in size=8 is_slippery=False.
     mdp_seed : which random MDP.
     """
-    limits = Limits(
-        steps or (UNLIMITED if episodes else 100_000),
-        episodes,
-        {} if eval_every is None else {"eval_every": eval_every, "eval_episodes": eval_episodes},
-        checkpoint_every,
-    )
+    steps = steps or (UNLIMITED if episodes else 100_000)
+    if eval_every is None and task.out is not None:
+        eval_every = max(LEAST_BETWEEN, min(steps, 100_000) // EVALUATIONS)
+    evaluation = {"eval_every": eval_every, "eval_episodes": eval_episodes} if eval_every else {}
+    limits = Limits(steps, episodes, evaluation, checkpoint_every)
     make = _makers(task, keywords_of(env_kwargs), mdp_seed, envs)
     folder = None if task.out is None else TrainingFolder(task.out, runs, task.record)
     if task.run is not None:  # in a worker
         return _empty(_train(task, folder, task.run, limits, make))
+    if folder is not None and not task.resume:
+        folder.require_empty()
     agents = [_agent(task, folder, 0, make)]  # what is wrong is said before any work
     task.announce()
     if folder is not None:
@@ -68,8 +73,17 @@ def learn_step_by_step(
         folder.write_config(task.arguments, settings_of(agents[0].settings))
     count = min(runs, workers or os.cpu_count() or 1)
     if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
-        run_in_processes(task, folder, count)
-        agents = [folder.load(run, make.learning(), **task.own) for run in range(runs)]
+
+        def saved() -> list[Any]:
+            loaded = (folder.load(run, make.learning(), **task.own) for run in range(runs))
+            return [agent for agent in loaded if agent is not None]
+
+        try:
+            run_in_processes(task, folder, count)
+        except (Stopped, InputError):
+            _written(folder, saved(), task)
+            raise
+        agents = saved()
     else:
         agents = []
         for run in range(runs):
@@ -175,12 +189,23 @@ class Watch:
         except KeyboardInterrupt:
             if self.folder is None:
                 raise Stopped("stopped; nothing is kept without --out FOLDER") from None
-            self.save(agent)
-            raise Stopped(
-                f"stopped after {agent.steps} steps of run {self.run} and saved; "
-                f"{self.task.how_to_go_on(self.folder.path)}"
-            ) from None
+            raise Stopped(self.kept(agent, "stopped")) from None
+        except Exception as error:
+            if self.folder is None or not isinstance(agent, StepwiseAgent):
+                raise
+            raise InputError(self.kept(agent, _in_words(error))) from error
         self.save(agent)
+
+    def kept(self, agent: Any, reason: str) -> str:
+        """Save all there is, and say so."""
+        folder: Any = self.folder
+        self.save(agent)
+        if self.agents is not None:
+            _written(folder, self.agents, self.task)
+        return (
+            f"{reason} after {agent.steps} steps of run {self.run}, which are saved; "
+            f"{self.task.how_to_go_on(folder.path)}"
+        )
 
     def note(self, agent: Any, record: Record) -> bool:
         """The callback."""
@@ -203,6 +228,15 @@ class Watch:
             self.saved = getattr(agent, "steps", 0)
             if self.agents is not None:
                 self.folder.write_tables(self.agents)
+
+
+def _in_words(error: Exception) -> str:
+    # What the environment raised, and where; what the agent refused says it itself.
+    if isinstance(error, InputError):
+        return str(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return f"{type(error).__name__} in {place} ({error})"
 
 
 def run_seed(seed: int, run: int) -> int:

@@ -39,6 +39,9 @@ AGENT = Option(
     f"{', '.join(map(shell_name, AGENTS))}, or one of your own, file.py:Name.",
 )
 PRESETS = ("convention", "config")  # options that choose the values of others
+# flags beside --resume
+LIMITS = ("steps", "episodes", "eval-every", "eval-episodes", "checkpoint-every", "workers")
+BESIDE_RESUME = (*LIMITS, "resume", "trust", "json", "help")
 RENAMED = {"on-policy": "tabular-on-policy"}
 # by whether both spaces are Discrete
 DEFAULTS = {
@@ -104,7 +107,7 @@ class Train(ProblemCommand):
         work, options, settings = (given(self, group) for group in self.groups)
         for name, value in work.items():
             if isinstance(value, int):
-                check_count(value, name, 0 if name == "mdp_seed" else 1)
+                check_count(value, name, 0 if name in ("mdp_seed", "eval_every") else 1)
         task = self.task._replace(
             options=options,
             settings=settings,
@@ -153,8 +156,9 @@ def choose_agent(name: str | None, problem: str, is_finite: bool) -> tuple[Agent
 
 
 def resumed(arguments: list[str], parse: Callable[[list[str]], Any]) -> list[str]:
-    """The arguments with those of the folder of --resume, where no problem is given: what is given
-    beside it comes last, and counts. A command of the folder that cannot be parsed is refused.
+    """The arguments with those of the folder of --resume, where no problem is given: how long and
+    how often may be given anew, what the agent is may not. A command of the folder that cannot be
+    parsed is refused.
     """
     folder = value_of("resume", arguments)
     is_alone = arguments[:1] == ["train"] and arguments[1:2] and arguments[1].startswith("-")
@@ -168,4 +172,11 @@ def resumed(arguments: list[str], parse: Callable[[list[str]], Any]) -> list[str
             parse(command)
     except SystemExit:
         raise InputError(f"{folder!r} holds a command that jh does not take") from None
-    return [*command, *arguments[1:]]
+    given = [word.partition("=")[0].removeprefix("--") for word in arguments if word[:2] == "--"]
+    for name in given:
+        require(
+            name in BESIDE_RESUME,
+            f"{name} is given beside --resume, but the agent is there already; what can be given "
+            f"anew is {', '.join(LIMITS)}",
+        )
+    return [*without(command, *given), *arguments[1:]]

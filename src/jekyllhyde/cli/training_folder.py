@@ -9,12 +9,14 @@
 With several runs, each has its checkpoints in a folder of its own, run-0 and so on.
 """
 
+import dataclasses
 import os
 import platform
 import shlex
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,6 +61,16 @@ class TrainingFolder(NamedTuple):
         is_there = folder.exists() or folder.is_symlink()
         return self.record.cls.load(place, env, **own) if is_there else None
 
+    def require_empty(self) -> None:
+        """Refuse a folder that holds a training: it would be lost."""
+        places = [self.path / "agent", *self.path.glob("run-*/agent")]
+        name = str(self.path)
+        require(
+            not any(place.exists() for place in places),
+            f"out is {name!r}, which holds a training; go on with jh train --resume {name}, or "
+            "give another folder",
+        )
+
     def clear(self) -> None:
         """Remove what a process that was killed has left half-written."""
         for leftover in self.path.glob(".*.tmp"):
@@ -70,7 +82,7 @@ class TrainingFolder(NamedTuple):
         plain = {key: value for key, value in settings.items() if value is not None}
         tables = {
             "run": {
-                "command": shlex.join(["jh", "train", *arguments]),
+                "command": shlex.join(["jh", "train", *arguments, "--out", str(self.path)]),
                 "arguments": list(arguments),
                 "agent": self.record.name,
                 "runs": self.runs,
@@ -106,6 +118,9 @@ class TrainingFolder(NamedTuple):
 def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):  # with every setting
+        known = (f"{field.name}={getattr(value, field.name)!r}" for field in fields(value))
+        return f"{type(value).__name__}({', '.join(known)})"
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 
 

@@ -43,7 +43,7 @@ def write_page(path: Path, trainings: Mapping[Path, Sequence[Any]]) -> str:
     import jinja2
     from plotly.offline import get_plotlyjs
 
-    title = " and ".join(folder.resolve().name for folder in trainings)
+    title = " and ".join(_named(trainings))
     charts = [
         (
             "Returns",
@@ -63,7 +63,7 @@ def write_page(path: Path, trainings: Mapping[Path, Sequence[Any]]) -> str:
         last=LAST,
         summary=[_summary(name, agents) for name, agents in _named(trainings).items()],
         charts=charts,
-        provenance={folder.resolve().name: read_config(folder) for folder in trainings},
+        provenance=dict(zip(_named(trainings), map(read_config, trainings), strict=True)),
         version=__version__,
         plotly=get_plotlyjs(),
     )
@@ -72,7 +72,13 @@ def write_page(path: Path, trainings: Mapping[Path, Sequence[Any]]) -> str:
 
 
 def _named(trainings: Mapping[Path, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    return {folder.resolve().name: agents for folder, agents in trainings.items()}
+    # by the last parts of their paths, as many as tell them apart
+    paths = [folder.resolve().parts for folder in trainings]
+    for n in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-n:]) for parts in paths]
+        if len(set(names)) == len(names):
+            break
+    return dict(zip(names, trainings.values(), strict=True))
 
 
 def _summary(name: str, agents: Sequence[Any]) -> list[str]:

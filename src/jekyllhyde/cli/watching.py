@@ -63,6 +63,8 @@ class Training(NamedTuple):
     def personality(self, run: int, who: str, best: bool) -> Any:
         """Jekyll or Hyde of a run's newest agent, or of its best, in the environment."""
         check_choice(who, "who", WHO)
+        runs = self.folder.runs
+        require(run < runs, f"number is {run}; the training has {runs} runs, from 0 on")
         agent = self.folder.load(run, self.make(), "best" if best else "agent", **self.own)
         require(agent is not None, f"run {run} has no {'best ' if best else ''}agent yet")
         return agent.hyde if who == "hyde" else agent

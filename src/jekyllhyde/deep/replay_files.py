@@ -34,6 +34,10 @@ KEY = b"jekyllhyde"
 
 def export_replay(agent: Any, target: str | Path) -> None:
     """Write the transitions that an agent keeps, to a file or to "minari:NAME"."""
+    require(
+        str(target).startswith(MINARI) or Path(target).suffix == ".parquet",
+        f"target is {str(target)!r}; it must end in .parquet, or be {MINARI}NAME",
+    )
     replays = {"all": agent.state.everyone, "hyde": agent.state.hyde}
     rows = {name: transitions(replay) for name, replay in replays.items() if replay is not None}
     if str(target).startswith(MINARI):

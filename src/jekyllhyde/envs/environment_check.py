@@ -96,7 +96,7 @@ def _about_observations(space: Any, parts: tuple[Part, ...]) -> list[str]:
         return [f"observations are {space.n} states: tables, or 20 random numbers for each state"]
     says = {
         "numbers": "numbers ({width}), scaled by their running mean and variance",
-        "image": "an image {image}, seen by convolutions; 1000 transitions take {size:.0f} MB",
+        "image": "an image {image}, seen by convolutions; 1000 transitions take {size:.1f} MB",
         "categories": "categories, as {width} numbers (one-hot up to 512, else random codes)",
         "cells": "cells of categories, each a one-hot code ({width}); numbers with one_hot=False",
         "bits": "bits ({width})",
