@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 
+import jekyllhyde as jh
 from chromium import PROGRAM, Chromium
+from jekyllhyde.agent import find_agent
+from jekyllhyde.cli.flags import settings_of
+from jekyllhyde.cli.training_folder import TrainingFolder
+from jekyllhyde.cli.training_page import write_page as write_training_page
 from jekyllhyde.lab.html_page import WORST_FIRST, write_page
 from jekyllhyde.lab.interval_drawing import interval_svg
 from jekyllhyde.lab.judgement import among, judge
@@ -100,6 +105,27 @@ def test_the_page_forbids_a_network_and_the_test_would_see_one(page: Chromium) -
         == "refused"
     )
     assert any("Content Security Policy" in json.dumps(one) for one in complaints(page))
+
+
+def test_the_page_of_a_training(browser: Chromium, tmp_path: Path) -> None:
+    """Curves, who led, what both believe of a grid, settings; by itself, and on a phone."""
+    agent = jh.TabularJekyllHyde("FrozenLake-v1", seed=0).learn(300, eval_every=100)
+    record = find_agent("tabular-jekyll-hyde")
+    TrainingFolder(tmp_path, 1, record).write_config(["FrozenLake-v1"], settings_of(agent.settings))
+    path = Path(write_training_page(tmp_path / "report.html", {tmp_path: [agent]}))
+    browser.open(path.as_uri(), width=390, height=800)
+    drawn = "[...document.querySelectorAll('figure')].filter(one => one.querySelector('.main-svg'))"
+    browser.wait_for(f"{drawn}.length === 5")
+    headings = browser.evaluate("[...document.querySelectorAll('h2')].map(each => each.innerText)")
+    assert headings[:2] == ["Returns", "Who led when"]
+    assert [text.partition(" (")[0] for text in headings[2:5]] == [
+        "Jekyll's value",
+        "Hyde's value",
+        "visits, log10(1 + n)",
+    ]
+    assert complaints(browser) == []
+    assert requests(browser) == [path.as_uri()]
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_charts_are_drawn_when_they_come_into_view(page: Chromium) -> None:

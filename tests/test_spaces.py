@@ -206,7 +206,7 @@ def test_a_masked_action_is_never_taken(kind: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["tables", "networks"])
+@pytest.mark.parametrize("kind", ["tables", *KINDS])
 def test_a_masked_action_is_never_taken_in_a_million_steps(kind: str) -> None:
     if kind == "tables":
         taxi = gym.make("Taxi-v4")
@@ -222,7 +222,7 @@ def test_a_masked_action_is_never_taken_in_a_million_steps(kind: str) -> None:
         assert not any(forbidden)
     else:
         env = Sampled(SPACES["vector"], ACTIONS["shifted"], masked=True)
-        KINDS["ddqn"](env).learn(1_000_000)
+        KINDS[kind](env).learn(1_000_000)
         assert env.forbidden == 0
 
 

@@ -13,11 +13,14 @@ from jekyllhyde.errors import need
 from jekyllhyde.files import write_text
 from jekyllhyde.plotting import COLOURS
 
+MARGIN = {"l": 50, "r": 20, "t": 30, "b": 40}  # of a chart, in pixels
 TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0 } td, th { padding: .1rem .8rem .1rem 0 }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+td, th { padding: .1rem .8rem .1rem 0 }
 td, th { text-align: left; border-bottom: 1px solid #ddd; overflow-wrap: anywhere }
 td.number { text-align: right; font-variant-numeric: tabular-nums }
 code { background: #f4f4f4; overflow-wrap: anywhere } figure { margin: 1rem 0 }
@@ -131,6 +134,7 @@ def _chart(lines: Mapping[str, Mapping[str, Any]], ylabel: str) -> str:
         template="simple_white",
         legend={"orientation": "h", "y": -0.25},
         height=420,
+        margin=MARGIN,
     )
     return _html(figure)
 
@@ -153,8 +157,9 @@ def _beliefs(trainings: Mapping[Path, Sequence[Any]]) -> list[tuple[str, str, st
         for title, values in tables.items():
             finite = np.where(np.isfinite(values), values, np.nan).reshape(shape)
             figure = graph_objects.Figure(graph_objects.Heatmap(z=finite, colorscale="Viridis"))
-            figure.update_yaxes(autorange="reversed", scaleanchor="x")
-            figure.update_layout(height=360, template="simple_white")
+            figure.update_xaxes(constrain="domain")
+            figure.update_yaxes(autorange="reversed", scaleanchor="x", constrain="domain")
+            figure.update_layout(height=320, template="simple_white", margin=MARGIN)
             shown.append((f"{title} ({name}, run 0)", "One cell per state.", _html(figure)))
     return shown
 
@@ -172,6 +177,9 @@ def grid_shape(agent: Any) -> tuple[int, int] | None:
 
 def _html(figure: Any) -> str:
     text: str = figure.to_html(
-        full_html=False, include_plotlyjs=False, config={"displaylogo": False}
+        full_html=False,
+        include_plotlyjs=False,
+        default_width="100%",
+        config={"displaylogo": False, "responsive": True},
     )
     return text
