@@ -22,11 +22,9 @@ ENVIRONMENTS = {
 @pytest.mark.parametrize("algorithm", ["DQN", "PPO"])
 def test_it_trains_and_predicts(name: str, algorithm: str) -> None:
     sb3: Any = pytest.importorskip("stable_baselines3", reason="the extra peers is not installed")
-    from stable_baselines3.common.env_checker import check_env
-
     keywords: dict[str, Any] = ENVIRONMENTS[name]
     env = gym.make(name, **keywords)
-    check_env(env, warn=False)
+    sb3.common.env_checker.check_env(env, warn=False)
     more: dict[str, Any] = {"n_steps": 64} if algorithm == "PPO" else {"learning_starts": 20}
     model = getattr(sb3, algorithm)("MlpPolicy", env, seed=0, device="cpu", **more)
     model.learn(64)

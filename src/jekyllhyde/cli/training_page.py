@@ -20,7 +20,7 @@ TEMPLATE = """<!doctype html>
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
-td, th { padding: .1rem .8rem .1rem 0 }
+td, th { padding: .1rem .8rem .1rem 0 } h1, h2 { overflow-wrap: anywhere }
 td, th { text-align: left; border-bottom: 1px solid #ddd; overflow-wrap: anywhere }
 td.number { text-align: right; font-variant-numeric: tabular-nums }
 code { background: #f4f4f4; overflow-wrap: anywhere } figure { margin: 1rem 0 }
