@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import gymnasium as gym
@@ -24,7 +25,7 @@ def test_it_trains_and_predicts(name: str, algorithm: str) -> None:
     sb3: Any = pytest.importorskip("stable_baselines3", reason="the extra peers is not installed")
     keywords: dict[str, Any] = ENVIRONMENTS[name]
     env = gym.make(name, **keywords)
-    sb3.common.env_checker.check_env(env, warn=False)
+    importlib.import_module("stable_baselines3.common.env_checker").check_env(env, warn=False)
     more: dict[str, Any] = {"n_steps": 64} if algorithm == "PPO" else {"learning_starts": 20}
     model = getattr(sb3, algorithm)("MlpPolicy", env, seed=0, device="cpu", **more)
     model.learn(64)
