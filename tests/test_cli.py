@@ -347,11 +347,12 @@ def test_train_on_an_environment(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert status == 0
     assert [one["quantity"] for one in report["measured"]] == [
         "undiscounted return, last 100 episodes",
+        "undiscounted return, last evaluation",
         "discounted J of the greedy policy",
         "discounted J of the optimum",
     ]
     J = jh.from_gymnasium("FrozenLake-v1").J_star
-    assert report["measured"][2]["mean"] == pytest.approx(J)
+    assert report["measured"][3]["mean"] == pytest.approx(J)
     assert pq.read_table(tmp_path / "episodes.parquet").column_names == [
         "run",
         "episode",
@@ -519,8 +520,8 @@ def measured(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
 
 def test_seeds_do_not_share_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     runs = []
-    for seed in ("0", "1", "0"):
-        folder = tmp_path / seed
+    for i, seed in enumerate(("0", "1", "0")):
+        folder = tmp_path / f"{i}"
         arguments = ["FrozenLake-v1", "--steps", "400", "--runs", "3", "--seed", seed]
         measured(capsys, *arguments, "--out", str(folder))
         table = pq.read_table(folder / "episodes.parquet")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,8 @@ import pytest
 import jekyllhyde as jh
 from jekyllhyde import deep
 from jekyllhyde.cli import main
-from jekyllhyde.cli.training_page import _named
+from jekyllhyde.cli.training_folder import code_in_command
+from jekyllhyde.cli.training_page import _named, _visits
 
 SMALL = ["--hidden", "8", "--batch", "8", "--capacity", "500"]
 SHORT = ["--eval-every", "0", *SMALL]
@@ -185,3 +187,40 @@ def test_seeds_are_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for flags in (["--seeds", 2], ["--seeds=2"], ["--runs", 2]):
         status, text, _ = run(capsys, *line, *flags)
         assert (status, json.loads(text)["runs"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_trusted"),
+    [
+        ("minigrid:MiniGrid-Empty-5x5-v0", True),
+        ("minigrid.envs:MiniGrid-Empty-5x5-v0", True),
+        ("os:Id-v0", False),  # of the standard library
+        ("mine:Mine-v0", False),
+        ("numpy.py:Mine", False),  # a file, whatever it is called
+        ("no such:Id-v0", False),
+        ("../minigrid:Id-v0", False),
+        ("FrozenLake-v1", True),
+    ],
+)
+def test_installed_packages_are_trusted_and_files_are_not(
+    problem: str, is_trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "mine.py").write_text("raise SystemExit('it was run')")
+    assert (code_in_command([problem]) == []) == is_trusted
+
+
+def test_a_file_in_the_way_of_a_package_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "minigrid.py").write_text("raise SystemExit('it was run')")
+    monkeypatch.delitem(sys.modules, "minigrid", raising=False)
+    assert code_in_command(["minigrid:Id-v0"]) == ["minigrid:Id-v0"]
+
+
+def test_networks_on_a_grid_show_their_visits() -> None:
+    agent = deep.JekyllHyde("FrozenLake-v1", hidden=(8,), hidden_hyde=(8,), batch=4, capacity=90)
+    visits = _visits(agent.learn(60), 16)
+    assert (len(visits), visits.sum()) == (16, 60)

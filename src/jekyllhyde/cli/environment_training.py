@@ -73,17 +73,7 @@ def learn_step_by_step(
         folder.write_config(task.arguments, settings_of(agents[0].settings))
     count = min(runs, workers or os.cpu_count() or 1)
     if count > 1 and folder is not None and isinstance(agents[0], StepwiseAgent):
-
-        def saved() -> list[Any]:
-            loaded = (folder.load(run, make.learning(), **task.own) for run in range(runs))
-            return [agent for agent in loaded if agent is not None]
-
-        try:
-            run_in_processes(task, folder, count)
-        except (Stopped, InputError):
-            _written(folder, saved(), task)
-            raise
-        agents = saved()
+        agents = _in_processes(task, folder, count, make)
     else:
         agents = []
         for run in range(runs):
@@ -106,6 +96,20 @@ class Makers(NamedTuple):
 
     learning: Callable[[], Any]
     evaluation: Callable[[], Any]
+
+
+def _in_processes(task: Task, folder: TrainingFolder, count: int, make: Makers) -> list[Any]:
+    # The agents of all runs, which processes of their own leave in the folder.
+    def saved() -> list[Any]:
+        loaded = (folder.load(run, make.learning(), **task.own) for run in range(folder.runs))
+        return [agent for agent in loaded if agent is not None]
+
+    try:
+        run_in_processes(task, folder, count)
+    except (Stopped, InputError):
+        _written(folder, saved(), task)
+        raise
+    return saved()
 
 
 def _agent(task: Task, folder: TrainingFolder | None, run: int, make: Makers) -> Any:

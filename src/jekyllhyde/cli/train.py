@@ -41,6 +41,7 @@ AGENT = Option(
 PRESETS = ("convention", "config")  # options that choose the values of others
 # flags beside --resume
 LIMITS = ("steps", "episodes", "eval-every", "eval-episodes", "checkpoint-every", "workers")
+COUNTS = ("runs", "envs")  # which may be said again
 BESIDE_RESUME = (*LIMITS, "resume", "trust", "json", "help")
 RENAMED = {"on-policy": "tabular-on-policy"}
 # by whether both spaces are Discrete
@@ -174,8 +175,9 @@ def resumed(arguments: list[str], parse: Callable[[list[str]], Any]) -> list[str
         raise InputError(f"{folder!r} holds a command that jh does not take") from None
     given = [word.partition("=")[0].removeprefix("--") for word in arguments if word[:2] == "--"]
     for name in given:
+        is_same = name in COUNTS and value_of(name, arguments) == (value_of(name, command) or "1")
         require(
-            name in BESIDE_RESUME,
+            name in BESIDE_RESUME or is_same,
             f"{name} is given beside --resume, but the agent is there already; what can be given "
             f"anew is {', '.join(LIMITS)}",
         )

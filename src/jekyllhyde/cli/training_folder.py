@@ -14,9 +14,12 @@ import os
 import platform
 import shlex
 import sys
+import sysconfig
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,9 +180,25 @@ def read_command(folder: Path, trust: bool) -> list[str]:
 
 
 def code_in_command(arguments: Sequence[str]) -> list[str]:
-    """What the arguments of jh train name of others' code: files, and modules of environments."""
+    """What the arguments of jh train name of others' code: files, and modules of environments, but
+    for those of packages that are installed.
+    """
     modules = [problem for problem in arguments[:1] if ":" in problem]
-    return modules + references.code_in(arguments[1:])
+    return [name for name in modules if not _is_installed(name)] + references.code_in(arguments[1:])
+
+
+def _is_installed(problem: str) -> bool:
+    # Whether the module of "module:Id" is an installed package, found without importing it; the
+    # current folder comes after those, and a file there is not one.
+    name = problem.partition(":")[0].partition(".")[0]
+    if references.is_reference(problem) or not name.isidentifier():
+        return False
+    with suppress(ImportError, ValueError):
+        spec = find_spec(name)
+        places = [Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")]
+        origin = Path((spec and spec.origin) or "nowhere").resolve()
+        return any(place in origin.parents for place in places)
+    return False
 
 
 def _columns(runs: Sequence[Episodes]) -> dict[str, Any]:

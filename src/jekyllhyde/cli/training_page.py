@@ -152,8 +152,7 @@ def _beliefs(trainings: Mapping[Path, Sequence[Any]]) -> list[tuple[str, str, st
         tables = {"Jekyll's value": agent.q(states).max(axis=1)}
         if agent.has_hyde:
             tables["Hyde's value"] = agent.hyde.q(states).max(axis=1)
-        if hasattr(agent, "tables"):
-            tables["visits, log10(1 + n)"] = np.log10(1 + agent.tables.n.sum(axis=1))
+        tables["visits, log10(1 + n)"] = np.log10(1 + _visits(agent, len(states)))
         for title, values in tables.items():
             finite = np.where(np.isfinite(values), values, np.nan).reshape(shape)
             figure = graph_objects.Figure(graph_objects.Heatmap(z=finite, colorscale="Viridis"))
@@ -162,6 +161,15 @@ def _beliefs(trainings: Mapping[Path, Sequence[Any]]) -> list[tuple[str, str, st
             figure.update_layout(height=320, template="simple_white", margin=MARGIN)
             shown.append((f"{title} ({name}, run 0)", "One cell per state.", _html(figure)))
     return shown
+
+
+def _visits(agent: Any, n_states: int) -> Any:
+    # How often each state was left; with networks, as far as replay goes back.
+    if hasattr(agent, "tables"):
+        return agent.tables.n.sum(axis=1)
+    replay = agent.state.everyone
+    seen = np.asarray(replay.data.observation)[: int(replay.size)]
+    return np.bincount(seen, minlength=n_states)
 
 
 def grid_shape(agent: Any) -> tuple[int, int] | None:
