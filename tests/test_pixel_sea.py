@@ -104,4 +104,5 @@ def test_a_batch_of_images_is_a_quarter_as_large_unless_it_is_given(
     agent.save(tmp_path / "agent")
     assert kind.load(tmp_path / "agent", env).settings.batch == batch
     assert kind(env, capacity=50, batch=8).settings.batch == 8
+    assert kind(env, capacity=50, config="paper").settings.batch == 4 * batch  # the text, literally
     assert kind("CartPole-v1", capacity=50).settings.batch == 4 * batch

@@ -19,9 +19,10 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde import deep
-from jekyllhyde.cli import main
+from jekyllhyde.cli import environment_training, main
 from jekyllhyde.cli.training_folder import code_in_command
 from jekyllhyde.cli.training_page import _named, _visits
+from jekyllhyde.cli.training_task import Stopped
 
 SMALL = ["--hidden", "8", "--batch", "8", "--capacity", "500"]
 SHORT = ["--eval-every", "0", *SMALL]
@@ -224,3 +225,16 @@ def test_networks_on_a_grid_show_their_visits() -> None:
     agent = deep.JekyllHyde("FrozenLake-v1", hidden=(8,), hidden_hyde=(8,), batch=4, capacity=90)
     visits = _visits(agent.learn(60), 16)
     assert (len(visits), visits.sum()) == (16, 60)
+
+
+def test_runs_that_were_stopped_before_their_first_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing to draw yet, and the sentence is the one of the stop."""
+
+    def stopped(*_: Any) -> None:
+        raise Stopped("stopped and saved")
+
+    monkeypatch.setattr(environment_training, "run_in_processes", stopped)
+    line = ["train", "FrozenLake-v1", "--runs", 2, "--workers", 2, "--out", tmp_path]
+    assert run(capsys, *line)[::2] == (130, "jh: stopped and saved\n")

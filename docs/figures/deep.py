@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from deep_tables import NAMES, read
 
 from jekyllhyde.deep.training_files import draw_policy
 from jekyllhyde.intervals import summarize as estimate
@@ -131,11 +132,6 @@ def table(name: str, rows: Rows) -> None:
         )
 
 
-def read(name: str) -> Rows:
-    with (HERE / f"deep-{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def curve(rows: Rows, what: str, **where: str) -> tuple[list[float], list[float]]:
     chosen = [row for row in rows if all(row[key] == value for key, value in where.items())]
     return [float(row["episode"]) for row in chosen], [float(row[what]) for row in chosen]
@@ -237,19 +233,12 @@ def draw_figure3(rows: Rows) -> None:
         ("jekyll_hyde", "paper"),
     ]
     series += [(agent, "published") for agent in ("ddqn", "sac", "ddqn_rnd", "sac_rnd")]
-    names = {
-        "jekyll_hyde": "J&H",
-        "ddqn": "DDQN",
-        "sac": "SAC",
-        "ddqn_rnd": "DDQN+RND",
-        "sac_rnd": "SAC+RND",
-    }
 
     def draw(axes: Any, level: str) -> None:
         for (agent, config), look in zip(series, LOOKS, strict=False):
             where = {"agent": agent, "config": config, "level": level}
             x, middle = curve(rows, "iqm", **where)
-            axes.plot(x, middle, label=f"{names[agent]}, {config}", **look)
+            axes.plot(x, middle, label=f"{NAMES[agent]}, {config}", **look)
             band = (curve(rows, f"iqm_{end}", **where)[1] for end in ("lo", "hi"))
             axes.fill_between(x, *band, color=look["color"], alpha=0.1, linewidth=0)
 

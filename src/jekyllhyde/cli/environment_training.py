@@ -101,13 +101,14 @@ class Makers(NamedTuple):
 def _in_processes(task: Task, folder: TrainingFolder, count: int, make: Makers) -> list[Any]:
     # The agents of all runs, which processes of their own leave in the folder.
     def saved() -> list[Any]:
-        loaded = (folder.load(run, make.learning(), **task.own) for run in range(folder.runs))
-        return [agent for agent in loaded if agent is not None]
+        return [folder.load(run, make.learning(), **task.own) for run in range(folder.runs)]
 
     try:
         run_in_processes(task, folder, count)
     except (Stopped, InputError):
-        _written(folder, saved(), task)
+        agents = saved()
+        if all(agents):  # some may have been stopped before their first checkpoint
+            _written(folder, agents, task)
         raise
     return saved()
 

@@ -18,7 +18,6 @@ import sysconfig
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -122,7 +121,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):  # with every setting
-        known = (f"{field.name}={getattr(value, field.name)!r}" for field in fields(value))
+        known = (
+            f"{field.name}={getattr(value, field.name)!r}" for field in dataclasses.fields(value)
+        )
         return f"{type(value).__name__}({', '.join(known)})"
     return value if isinstance(value, (bool, int, float, str)) else str(value)
 

@@ -33,7 +33,7 @@ from jekyllhyde.personality import Beliefs
 from jekyllhyde.policy_export import Exported
 from jekyllhyde.stepwise_agent import PATIENCE, Outcome, StepwiseAgent
 
-FEWER_IMAGES = 4  # times fewer samples in a batch of the defaults
+FEWER_IMAGES = 4  # times fewer samples in a batch of the default
 
 
 class DeepAgent(StepwiseAgent):
@@ -50,7 +50,6 @@ class DeepAgent(StepwiseAgent):
     def __init__(
         self, env: spaces.Env | str | None, seed: int, config: Any, given: dict[str, Any]
     ) -> None:
-        compiler.stay_in_thread()  # before JAX makes its first array
         self._prepare(None if env is None else make_environment(env), seed)
         mdp = getattr(getattr(self.env, "unwrapped", None), "mdp", None)
         chosen = {} if mdp is None else {"gamma": mdp.gamma}
@@ -69,13 +68,14 @@ class DeepAgent(StepwiseAgent):
                 f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
             )
             space = spaces.space_of(self.env, self.settings.one_hot)
-            if space.images and isinstance(config, str) and given["batch"] is None:
+            if space.images and config == "recommended" and given["batch"] is None:
                 # convolutions take nearly all of the time, and in proportion to the batch
                 batch = max(1, self.settings.batch // FEWER_IMAGES)
                 self.settings = replace(self.settings, batch=batch)
             self._start(space)
 
     def _start(self, space: networks.Space) -> Self:
+        compiler.stay_in_thread()  # before JAX makes its first array
         self.space, self._steps, self._looking = space, 0, spaces.looking(space)
         self._observation = spaces.example(space)
         self._begin_state()
