@@ -12,9 +12,10 @@ import pytest
 
 import jekyllhyde as jh
 from jekyllhyde.jit import fetch_ahead, kernel
+from jekyllhyde.tabular import replays
 from jekyllhyde.tabular.algorithm import draw, draws
 from jekyllhyde.tabular.learned_model import doubt_of, next_mean
-from jekyllhyde.tabular.random_stream import next_numbers, stream, uniform
+from jekyllhyde.tabular.random_stream import following, number_of, stream, uniform
 from jekyllhyde.tabular.records import POSITION, Run, new_edges
 from jekyllhyde.tabular.replays import Backward, TwoLogs
 from test_hyde import advanced, lake
@@ -104,12 +105,33 @@ def test_backward_in_a_ring() -> None:
     assert logs.order(length=3, batch=3, control=0, o=0.5)[6:] == [13, 16, 15]
 
 
-def test_the_next_two_numbers_are_known_and_the_stream_stays() -> None:
+def after(words: Any) -> Any:
+    """The state after a number; outside of compiled code its words come back as plain integers."""
+    return tuple(map(np.uint64, following(words)))
+
+
+def test_numbers_are_known_ahead_and_the_stream_stays() -> None:
     words = stream(3, 4)
     for _ in range(100):
-        before, told = words.copy(), next_numbers(words)
-        assert (words == before).all()
-        assert told == (uniform(words), uniform(words))
+        ahead = words[0], words[1], words[2], words[3]
+        for _ in range(12):
+            told, ahead = number_of(ahead[0], ahead[3]), after(ahead)
+            assert told == uniform(words)
+        assert tuple(words) == ahead
+
+
+def test_what_is_fetched_ahead_is_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[int] = []
+    monkeypatch.setattr(replays, "fetch_ahead", lambda log, place: fetched.append(int(log[place])))
+    monkeypatch.setattr(replays, "following", after)
+    look_ahead: Any = getattr(replays.look_ahead, "py_func", replays.look_ahead)
+    for hyde in ([], list(range(50, 100))):
+        logs = Logs(list(range(50)), hyde)
+        two, run = logs.replay.logs, logs.run
+        look_ahead(two, run, 0.5, logs.sizes, 4)
+        edge, who = np.uint64(0), np.int64(0)
+        drawn = [int(draw(two, run, edge, i, who, 0.5, logs.sizes).r) for i in range(4)]
+        assert fetched[-4:] == drawn
 
 
 @kernel

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from jekyllhyde.jit import phase
 
 Words = NDArray[np.uint64]
+State = tuple[np.uint64, np.uint64, np.uint64, np.uint64]
 U11, U17, U19, U23, U41, U45 = (np.uint64(k) for k in (11, 17, 19, 23, 41, 45))
 
 
@@ -25,23 +26,18 @@ def number_of(x: np.uint64, w: np.uint64) -> float:
 
 
 @phase
-def next_numbers(words: Words) -> tuple[float, float]:
-    """What the next two calls of `uniform` will give; the stream stays where it is."""
-    x, w = words[0], words[3]
-    changed = w ^ words[1]
-    return number_of(x, w), number_of(x ^ changed, (changed << U45) | (changed >> U19))
+def following(words: State) -> State:
+    """The state after the next number."""
+    x, y, z, w = words
+    shifted = y << U17
+    z ^= x
+    w ^= y
+    return x ^ w, y ^ z, z ^ shifted, (w << U45) | (w >> U19)
 
 
 @phase
 def uniform(words: Words) -> float:
     """The next number of the stream, uniform in [0, 1)."""
-    x, y, z, w = words[0], words[1], words[2], words[3]
-    number = number_of(x, w)
-    shifted = y << U17
-    z ^= x
-    w ^= y
-    words[1] = y ^ z
-    words[0] = x ^ w
-    words[2] = z ^ shifted
-    words[3] = (w << U45) | (w >> U19)
-    return number
+    state = words[0], words[1], words[2], words[3]
+    words[0], words[1], words[2], words[3] = following(state)
+    return number_of(state[0], state[3])

@@ -12,11 +12,12 @@ import numpy as np
 from jekyllhyde.jit import by_type, fetch_ahead, phase
 from jekyllhyde.mdp.finite import Ints
 from jekyllhyde.tabular.learned_model import NOTHING, Counts
-from jekyllhyde.tabular.random_stream import next_numbers, uniform
+from jekyllhyde.tabular.random_stream import following, number_of, uniform
 from jekyllhyde.tabular.records import ONE, Index, Place, Run, Transition, transition
 
 Sizes = tuple[np.int64, np.int64]
 UNBOUNDED = 1 << 62  # transitions
+AHEAD = 4  # samples of a batch whose entries are fetched together
 
 
 class UnderWay(NamedTuple):
@@ -93,6 +94,7 @@ class WithCurrent(NamedTuple):
         self, run: Run, e: Place, i: int, control: np.int64, o: float, sizes: Sizes
     ) -> Transition:
         if i == 0:
+            look_ahead(self.logs, run, o, sizes, AHEAD)
             return transition(run.edges, e)
         return draw_from(self.logs, run, e, i, control, o, sizes)
 
@@ -116,11 +118,11 @@ class Sweeping(NamedTuple):
     ) -> Transition:
         model, now = run.model, run.position[0]
         if i == 0:
-            look_ahead(self.logs, run, o, sizes)
+            look_ahead(self.logs, run, o, sizes, 1)
             return transition(run.edges, e)
         if now.queue_size == 0:
             drawn = draw_from(self.logs, run, e, i, control, o, sizes)
-            look_ahead(self.logs, run, o, sizes)
+            look_ahead(self.logs, run, o, sizes, 1)
             return drawn
         pair = np.uint64(model.queue[now.queue_first])
         following = now.queue_first + 1
@@ -169,15 +171,24 @@ store_in, draw_from = map(by_type, ("store", "draw"))
 
 
 @phase
-def look_ahead(logs: TwoLogs, run: Run, o: float, sizes: Sizes) -> None:
-    """Fetch the entry that the next sample will need, if it comes from the logs. They are too large
-    for the processor's caches, and waiting for them is a third of the time.
+def look_ahead(logs: TwoLogs, run: Run, o: float, sizes: Sizes, samples: int) -> None:
+    """Fetch the entries that the next samples will need, if they come from the logs. These are too
+    large for the processor's caches, and waiting for them is up to half of the time. Each sample is
+    taken to need a number for its successor; where it does not, another entry is fetched in vain.
     """
-    who, where = next_numbers(run.words)
-    from_hyde = 1 if sizes[1] > 0 and who < o else 0
-    size = sizes[1] if from_hyde else sizes[0]
-    stored: Any = min(size, logs.capacity)
-    fetch_ahead(logs.log[from_hyde], np.uint64(np.int64(where * stored)))
+    words = run.words[0], run.words[1], run.words[2], run.words[3]
+    for _ in range(samples):
+        from_hyde = 0
+        if sizes[1] > 0:
+            from_hyde = 1 if number_of(words[0], words[3]) < o else 0
+            words = following(words)
+        size = sizes[1] if from_hyde else sizes[0]
+        stored: Any = min(size, logs.capacity)
+        place = np.uint64(np.int64(number_of(words[0], words[3]) * stored))
+        fetch_ahead(logs.log[from_hyde], place)
+        words = following(words)
+        if logs.from_model:
+            words = following(words)
 
 
 @phase
