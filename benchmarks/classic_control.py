@@ -17,11 +17,12 @@ import jax
 import jax.numpy as jnp
 
 import door_key
+import maze_task
 from jekyllhyde.deep import ALGORITHMS, networks
 from jekyllhyde.envs import swing_up
 from jekyllhyde.envs.space_parts import Part
 
-EVALUATION_EPISODES = 20
+EVALUATION_EPISODES = 100
 MIDDLE = 0.5  # of the heights of the swing-up, and how near to the middle it is paid there
 
 
@@ -138,6 +139,17 @@ TASKS = {
         )
         for name, size in door_key.SIZES.items()
     },
+    **{
+        name: Task(
+            partial(maze_task.reset, name),
+            partial(maze_task.step, name),
+            lambda state: state.place,
+            2,
+            5,
+            maze_task.LIMIT,
+        )
+        for name in maze_task.MAZES
+    },
 }
 
 
@@ -154,8 +166,8 @@ class Carry(NamedTuple):
 def train(
     keys: jax.Array, configs: Any, name: str, algorithm: str, every: int, n_evaluations: int
 ) -> tuple[jax.Array, jax.Array]:
-    """The mean score [runs, evaluations] of greedy episodes after every `every` steps, and the
-    share of steps that Hyde took.
+    """After every `every` steps, the mean scores [runs, evaluations, 2] of greedy episodes and of
+    those in which Jekyll draws his actions, and the share of steps that Hyde took.
     """
     run = partial(_train, TASKS[name], ALGORITHMS[algorithm], every, n_evaluations)
     return jax.vmap(run)(keys, configs)
@@ -180,8 +192,9 @@ def _train(
     def evaluated(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, jax.Array]]:
         carry, hyde = jax.lax.scan(advance, carry, length=every)
         keys = jax.random.split(jax.random.fold_in(carry.key, 1), EVALUATION_EPISODES)
-        scores = jax.vmap(partial(_score, task, carry.agent.networks))(keys)
-        return carry, (jnp.mean(scores), jnp.mean(hyde))
+        score = partial(_score, task, carry.agent.networks)
+        scores = [jnp.mean(jax.vmap(partial(score, draws))(keys)) for draws in (False, True)]
+        return carry, (jnp.stack(scores), jnp.mean(hyde))
 
     agent_key, reset_key, key = jax.random.split(key, 3)
     agent = plain.init(agent_key, config, task.space)
@@ -189,12 +202,14 @@ def _train(
     return jax.lax.scan(evaluated, first, length=n_evaluations)[1]
 
 
-def _score(task: Task, learned: Any, key: jax.Array) -> jax.Array:
-    def advance(state: tuple[Any, ...], _: None) -> tuple[tuple[Any, ...], None]:
+def _score(task: Task, learned: Any, draws: bool, key: jax.Array) -> jax.Array:
+    def advance(state: tuple[Any, ...], key: jax.Array) -> tuple[tuple[Any, ...], None]:
         where, total, alive = state
         pi, _q = learned.tables(task.observe(where)[None])
-        after, reward, terminated = task.step(where, jnp.argmax(pi[0]))
+        drawn = jax.random.categorical(key, jnp.log(pi[0]))
+        after, reward, terminated = task.step(where, drawn if draws else jnp.argmax(pi[0]))
         return (after, total + alive * reward, alive & ~terminated), None
 
     start = (task.reset(key), jnp.zeros(()), jnp.asarray(True))
-    return task.score(jax.lax.scan(advance, start, length=task.limit)[0][1])
+    keys = jax.random.split(jax.random.fold_in(key, 1), task.limit)
+    return task.score(jax.lax.scan(advance, start, keys)[0][1])

@@ -2,8 +2,8 @@
 
     sea        DeepSea of 10, 12, ... 50, random mapping; when bsuite's rule counts it as solved
     windy      the stochastic sea of 10 to 50, by bsuite's rule for it
+    capacity   the stochastic sea of 50 with a larger replay
     large      DeepSea of 100
-    uniform    the same, and control, with uniform replay instead of priorities
     rooms      Four Rooms, both levels
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
@@ -11,18 +11,16 @@
     ablation   one part of `recommended` taken away or put back, on four tasks
     peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
                settings each, on seeds of their own
-    pessimism  swing-up with the smallest of two critics or their mean, and slower target networks
-    elsewhere  the same on control and DeepSea-20
+    leader     who leads, and a smaller gamma, on eight tasks
     speed      1,000 seeds of DeepSea-20
 
     python benchmarks/deep_exploration.py --out DIR [--parts sea rooms ...]
-    python benchmarks/deep_exploration.py --tables
 
 Needs JAX, Equinox, Optax, SciPy and Gymnasium, and runs from a checkout. A call is a task, settings
 by label and sizes; the calls of a part are compiled beside each other and run one after another,
 and each writes a line per label into DIR/PART.jsonl: at which evaluations runs were first solved
 (-1 where they were not), whether they stayed so, and what was seen by then. What is kept of these
-is in results/deep_exploration.json, of which `--tables` makes the page's tables.
+is in results/deep_exploration.json, of which `deep_exploration_tables.py` makes the page's tables.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -49,8 +46,8 @@ from scipy import sparse  # isort: skip
 
 import classic_control  # isort: skip
 import door_key  # isort: skip
+import maze_task  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
-from jekyllhyde.files import write_file  # isort: skip
 from jekyllhyde.lab import bsuite_score  # isort: skip
 from jekyllhyde.mdp.deep_sea import action_mapping, deep_sea  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
@@ -62,21 +59,28 @@ CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
 SWING = "jekyllhyde/CartPoleSwingUp-v0"
 DOOR = dict(zip(door_key.SIZES, (100_000, 200_000, 300_000), strict=True))  # steps
 REACHED = 0.94  # of greedy episodes, of which 19 in 20 are to reach the goal
-SCORES = {**CONTROL, SWING: bsuite_score.GOOD, **dict.fromkeys(DOOR, REACHED)}
+MAZES = dict.fromkeys(maze_task.MAZES, 0.9)
+SCORES = {**CONTROL, SWING: bsuite_score.GOOD, **dict.fromkeys(DOOR, REACHED), **MAZES}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 100_000, "CartPole-v1": 50_000}
 ABLATED = {"sea:20": (500, 20), "windy:10": (400, 20), "rooms:1": (200, 10)}  # and how long
 ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
+LED = {  # how long, and how often it is evaluated
+    "MiniGrid-DoorKey-5x5-v0": (60_000, 5_000),
+    "MiniGrid-DoorKey-8x8-v0": (60_000, 5_000),
+    "bends": (30_000, 2_000),
+    "doors": (30_000, 2_000),
+    "sea:20": (500, 20),
+    "rooms:1": (200, 10),
+    "MountainCar-v0": (30_000, 2_000),
+    SWING: (100_000, 5_000),
+}
 WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has it
 PROBLEMS = {"rooms": "four_rooms", "windy": "deep_sea"}
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
-UNIFORM: dict[str, dict[str, Any]] = {"uniform replay": {"prioritized": False}}
-PESSIMISM: dict[str, dict[str, Any]] = {
-    "pessimism of 1": {"pessimism": 1.0},
-    **{
-        f"of 0, target networks of {tau}": {"pessimism": 0.0, "tau": tau}
-        for tau in (0.05, 0.02, 0.01)
-    },
-    "of 0, 0.01, gamma of 0.995": {"pessimism": 0.0, "tau": 0.01, "gamma": 0.995},
+LEADERS: dict[str, dict[str, Any]] = {
+    "curious": {},
+    "curious, gamma of 0.95": {"gamma": 0.95},
+    "bandit": {"leader": "bandit"},
 }
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
@@ -123,7 +127,6 @@ PEER_TASKS = {  # how long, and how often it is evaluated
     "rooms:1": (300, 10),
     "MountainCar-v0": (60_000, 2_000),
 }
-RESULTS = Path(__file__).resolve().parent / "results"
 
 
 @dataclass(frozen=True)
@@ -196,9 +199,10 @@ class Call:
             steps = self.every * np.arange(1, n_evaluations + 1)
             parts = np.split(np.arange(len(keys)), len(configs))
             return [
-                _solved(scores[i] >= SCORES[self.task], steps)
+                _solved(scores[i, :, 0] >= SCORES[self.task], steps)
                 | {
-                    "scores": np.round(scores[i].astype(float), 2).tolist(),
+                    "scores": np.round(scores[i, :, 0].astype(float), 2).tolist(),
+                    "drawn": np.round(scores[i, :, 1].astype(float), 2).tolist(),
                     "hyde": round(float(hyde[i].mean()), 3),
                     "steps": len(i) * self.budget,
                 }
@@ -263,16 +267,12 @@ def calls() -> dict[str, list[Call]]:
     return {
         "sea": [Call(f"sea:{n}", budget=24 * n + 300, every=20) for n in sizes],
         "windy": [Call(f"windy:{n}", budget=80 * n, every=20) for n in (10, 20, 30, 40, 50)],
+        "capacity": [Call("windy:50", {"replay of 200,000": {"capacity": 200_000}}, 20, 4_000, 20)],
         "large": [Call("sea:100", budget=4_000, every=100)],
         "rooms": [Call(f"rooms:{level}", budget=300) for level in (1, 2)],
         "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
         "swing": [Call(SWING, budget=300_000, every=10_000)],
         "door": [Call(task, budget=budget, every=10_000) for task, budget in DOOR.items()],
-        "uniform": [
-            *(Call(f"sea:{n}", UNIFORM, budget=26 * n + 300, every=20) for n in sizes),
-            Call("sea:100", UNIFORM, budget=2_600, every=50),
-            *(Call(task, UNIFORM, budget=STEPS[task], every=2_000) for task in CONTROL),
-        ],
         "ablation": [
             Call(task, {name: changes}, 32, budget, every)
             for task, (budget, every) in ABLATED.items()
@@ -283,88 +283,21 @@ def calls() -> dict[str, list[Call]]:
             for agent, settings in PEERS.items()
             for task, (budget, every) in PEER_TASKS.items()
         ],
-        "pessimism": [Call(SWING, PESSIMISM, 8, 200_000, 10_000)],
-        "elsewhere": [
-            *(Call(task, PESSIMISM, 8, STEPS[task], 2_000) for task in CONTROL),
-            Call("sea:20", PESSIMISM, 8, 500, 20),
+        "leader": [
+            Call(task, {name: changes}, 8, budget, every)
+            for task, (budget, every) in LED.items()
+            for name, changes in LEADERS.items()
         ],
         "speed": [Call("sea:20", seeds=1_000, budget=100, every=50)],
     }
 
 
-def tables() -> str:
-    """The page's tables, of what is kept in results."""
-    kept = json.loads((RESULTS / "deep_exploration.json").read_text())
-    kept["peers"] = _best(kept["peers"])
-    return "\n".join(_table(title, kept[part]) for title, part in TITLES.items() if part in kept)
-
-
-def _best(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # of each peer on each task: the setting that solves the most runs, and of those the soonest
-    def rank(record: dict[str, Any]) -> tuple[int, float]:
-        first = [at for at in record["first"] if at >= 0]
-        return -len(first), median(first) if first else np.inf
-
-    pairs = dict.fromkeys((record["agent"], record["task"]) for record in records)
-    groups = [[r for r in records if (r["agent"], r["task"]) == pair] for pair in pairs]
-    return [
-        (best := min(group, key=rank))
-        | {"label": f"{best['agent']}, {best['task']}, {len(group)} settings: {best['label']}"}
-        for group in groups
-    ]
-
-
-TITLES = {
-    "DeepSea": "sea",
-    "Stochastic DeepSea": "windy",
-    "Four Rooms": "rooms",
-    "Control, in steps": "control",
-    "Swing-up, in steps": "swing",
-    "DoorKey, in steps": "door",
-    "Peers, the best of their settings": "peers",
-    "Parts exchanged, before": "ablation",
-    "DeepSea, uniform replay": "uniform",
-    "Trials on DeepSea of 50, uniform replay; Adam's epsilon": "trials",
-}
-
-
-def _named(record: dict[str, Any]) -> str:
-    task, label = record["task"], record["label"]
-    return label if task in label else f"{task}, {label}"
-
-
-def _table(title: str, records: list[dict[str, Any]]) -> str:
-    rows = [f"| {title} | runs | at most | solved | first solved | latest | kept | bsuite |"]
-    rows.append("| --- " * 8 + "|")
-    for record in records:
-        first = [at for at in record["first"] if at >= 0]
-        scored = record.get("bsuite", [])
-        cells = (
-            record["task"] if record["label"] == "recommended" else _named(record),
-            record["seeds"],
-            f"{record['budget']:,}",
-            len(first),
-            f"{median(first):,.0f}" if first else "-",
-            f"{first[-1]:,}" if first else "-",
-            f"{record['kept']:.0%}",
-            f"{sum(at >= 0 for at in scored)} by {max(scored):,}"
-            if max(scored, default=0) > 0
-            else "-",
-        )
-        rows.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(rows) + "\n"
-
-
 def main() -> None:
-    """Run the parts that were asked for, or make the tables."""
+    """Run the parts that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"))
     parser.add_argument("--parts", nargs="*", default=[])
-    parser.add_argument("--tables", action="store_true")
     arguments = parser.parse_args()
-    if arguments.tables:
-        text = tables().encode()
-        write_file(RESULTS / "deep_exploration.md", lambda file: file.write(text))
     arguments.out.mkdir(parents=True, exist_ok=True)
     for part in arguments.parts:
         group = calls()[part]
