@@ -1,24 +1,24 @@
 """Pictures of the deep experiments.
 
 python docs/figures/deep.py summarize DIR
-    what `benchmarks/deep_study.py --out DIR` wrote -> docs/figures/deep-*.csv
+    what `benchmarks/deep_study.py --out DIR` wrote -> docs/figures/deep-*.csv; DIR may have some of
+    the parts only
 python docs/figures/deep.py
     those tables -> docs/_static/deep-*.png
 """
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from deep_summary import ROOMS, Rows, summarize
 from deep_tables import NAMES, read
 
 from jekyllhyde.deep.training_files import draw_policy
-from jekyllhyde.intervals import summarize as estimate
 from jekyllhyde.mdp.rooms import four_rooms, layout
 from jekyllhyde.plotting import COLOURS, DASHES, new_figure
 
@@ -31,105 +31,7 @@ LOOKS = [
     )
 ]
 SCORE = "exact score of the greedy policy"
-WITHIN = 0.5
-ROOMS = ("paper", "cross_entropy")
 TRAPPED = 1e-3
-MEASURED = ("entropy", "action_gap", "critic_error", "trapped", "coverage_hyde", "batch_share")
-Rows = list[dict[str, Any]]
-
-
-def summarize(folder: Path) -> None:
-    """Means over seeds, in tables small enough to keep."""
-    rules, rooms = np.load(folder / "rules.npz"), []
-    rows: Rows = []
-    for name, level, _, get in runs_of(rules):
-        rows += [
-            {
-                "rule": name,
-                "level": level,
-                "episode": episode,
-                "exact_score": get("exact_score")[:, i].mean(),
-                "solved": solved(get)[:, i].mean(),
-                **{what: get(what)[:, i].mean() for what in MEASURED},
-            }
-            for i, episode in enumerate(get("episode"))
-        ]
-        if name in ROOMS and level == "2":
-            policy = enumerate(get("pi")[0])
-            rooms += [
-                {"rule": name, "state": s, **{f"pi_{a}": p for a, p in enumerate(pi)}}
-                for s, pi in policy
-            ]
-    table("rules", rows)
-    table("rooms", rooms)
-    figure3: Rows = []
-    for name, level, _, get in runs_of(np.load(folder / "figure3.npz")):
-        exact, (agent, config) = get("exact_score").astype(float), name.split()
-        middle, lo, hi = estimate(exact, "iqm")
-        figure3 += [
-            {
-                "agent": agent,
-                "config": config,
-                "level": level,
-                "episode": episode,
-                "score": get("score")[:, i].mean(),
-                "exact_score": exact[:, i].mean(),
-                "deviation": exact[:, i].std(),
-                "iqm": middle[i],
-                "iqm_lo": lo[i],
-                "iqm_hi": hi[i],
-                "solved": solved(get)[:, i].mean(),
-                "diverged": int(get("diverged").sum()),
-                "seeds": len(exact),
-            }
-            for i, episode in enumerate(get("episode"))
-        ]
-    table("figure3", figure3)
-    sweeps: Rows = []
-    for name, level, setting, get in runs_of(np.load(folder / "sweeps.npz")):
-        exact = get("exact_score")[:, -1]
-        sweeps.append(
-            {
-                "call": name,
-                "level": level,
-                "what": setting.split("=")[0],
-                "value": setting.split("=")[1],
-                "exact_score": exact.mean(),
-                "deviation": exact.std(),
-                "late": get("exact_score")[:, -10:].mean(),
-                "solved": solved(get)[:, -1].mean(),
-                "diverged": int(get("diverged").sum()),
-                "seeds": len(exact),
-            }
-        )
-    table("sweeps", sweeps)
-
-
-def runs_of(stored: Any) -> list[tuple[str, str, str, Callable[[str], Any]]]:
-    """Call, level, setting, and a function that gets an array of theirs."""
-    labels = dict.fromkeys(name.rsplit("/", 1)[0] for name in stored.files)
-    return [
-        (*label.split("/"), lambda what, label=label: stored[f"{label}/{what}"]) for label in labels
-    ]  # type: ignore[misc]
-
-
-def solved(get: Callable[[str], Any]) -> Any:
-    return get("exact_score") >= get("optimum") - WITHIN
-
-
-def table(name: str, rows: Rows) -> None:
-    with (HERE / f"deep-{name}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            [
-                {
-                    key: f"{v:.5g}" if isinstance(v, (float, np.floating)) else v
-                    for key, v in row.items()
-                }
-                for row in rows
-            ]
-        )
 
 
 def curve(rows: Rows, what: str, **where: str) -> tuple[list[float], list[float]]:
@@ -147,10 +49,12 @@ def figure(
 
 
 def legend(made: Any, axes: Any) -> None:
+    handles, labels = axes.get_legend_handles_labels()
     made.legend(
-        *axes.get_legend_handles_labels(),
+        handles,
+        labels,
         loc="outside lower center",
-        ncols=4,
+        ncols=4 if len(labels) <= 8 else 5,  # two rows
         frameon=False,
         fontsize="small",
     )
@@ -233,6 +137,7 @@ def draw_figure3(rows: Rows) -> None:
         ("jekyll_hyde", "paper"),
     ]
     series += [(agent, "published") for agent in ("ddqn", "sac", "ddqn_rnd", "sac_rnd")]
+    series += [(agent, "released") for agent in ("jekyll_hyde", "ddqn_rnd")]
 
     def draw(axes: Any, level: str) -> None:
         for (agent, config), look in zip(series, LOOKS, strict=False):
@@ -274,6 +179,7 @@ def draw_sweeps(rows: Rows) -> None:
 def main() -> None:
     if sys.argv[1:2] == ["summarize"]:
         summarize(Path(sys.argv[2]))
+        return
     draw_rules(read("rules"))
     draw_rooms(read("rooms"))
     draw_figure3(read("figure3"))

@@ -1,5 +1,6 @@
-"""The tables of docs/deep.md: Figure 3, what is said of it, and the sweeps of learning rates; from
-docs/results and from docs/figures/deep-*.csv, which `deep.py summarize` writes.
+"""The tables of docs/deep.md: Figure 3, what is said of it, and the sweeps of learning rates; and
+that of the conventions in docs/differences.md. From docs/results and from docs/figures/deep-*.csv,
+which `deep.py summarize` writes.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from markdown_tables import escaped, table
 from stored_results import Result
+
+from jekyllhyde.intervals import share
 
 HERE = Path(__file__).resolve().parent
 NAMES = {
@@ -22,6 +26,46 @@ NAMES = {
 ORDER = ("recommended", "published", "released", "paper")
 # what the appendix names as the best of what it swept
 STATED = {"jekyll_hyde": 0.001, "ddqn": 0.01, "ddqn_rnd": 0.01, "sac": 0.01, "sac_rnd": 0.001}
+# whose convention a row of the study is, and what it changes
+CONVENTIONS = {
+    "published": ("", "nothing"),
+    "fixed random table of states": (
+        "text",
+        "states are rows of a fixed random table, not of one that each network trains",
+    ),
+    "last K transitions": (
+        "text",
+        "Jekyll's half of a batch is his last 128 transitions, not a draw from all",
+    ),
+    "one critic without a target": (
+        "text",
+        "one critic that is its own target, not the smaller of two with slow targets",
+    ),
+    "actor rule of the text": ("text", "the actor follows the policy gradient (`paper`)"),
+    "q after the critic's update": ("text", "the actor sees q after the critic's update"),
+    "epsilon of the text": (
+        "text",
+        "$\\epsilon_t = \\epsilon_1 / t$, not $1 / (1 + (t - 400) / \\epsilon_1)$",
+    ),
+    "no warm-up": ("text", "learns from the first step on, not after 400 uniform actions"),
+    "Hyde's target ends": ("text", "Hyde's target is cut where episodes end"),
+    "bonus of s'": ("text", "one pair of RND networks on s', not one on s for each action"),
+    "smaller target of RND": ("text", "RND's target has one hidden layer, not two"),
+    "no clipping": ("text", "gradients are not clipped, and Adam's epsilon is 1e-8, not 1e-4"),
+    "released: RND's first weights": (
+        "release",
+        "RND's first weights and biases are within 1/sqrt(fan in), not Xavier's",
+    ),
+    "released: shared first weights, biases": (
+        "release",
+        "networks have first weights of each other, and biases that are not 0",
+    ),
+    "released: RND's loss": (
+        "release",
+        "each predictor has the mean loss of its own samples, and its own clipping",
+    ),
+    "released": ("release", "the three above together"),
+}
 Rows = Sequence[Mapping[str, str]]
 
 
@@ -100,3 +144,28 @@ def rate_of(row: Mapping[str, str]) -> tuple[str, str, str]:
     seeds = int(row["seeds"])
     solved = f"{round(float(row['solved']) * seeds)} of {seeds}"
     return row["value"], f"{float(row['exact_score']):.1f}", solved
+
+
+def conventions_table(rows: Rows) -> str:
+    """J&H as published with one thing at a time as the paper's text, or the release, has it."""
+    lines = []
+    for row in rows:
+        whose, change = CONVENTIONS[row["convention"]]
+        seeds, solved = int(row["seeds"]), int(row["solved"])
+        _, low, high = share(np.arange(seeds) < solved)
+        score, lo, hi = (
+            f"{float(row[name]):.1f}"
+            for name in ("exact_score", "exact_score_lo", "exact_score_hi")
+        )
+        lines.append(
+            (
+                row["convention"].removeprefix("released: "),
+                whose,
+                change,
+                f"{solved} of {seeds}" + f" ({row['diverged']})" * (row["diverged"] != "0"),
+                f"{100 * solved / seeds:.0f} % [{100 * low:.0f}, {100 * high:.0f}]",
+                f"{score} [{lo}, {hi}]",
+            )
+        )
+    head = ("row", "as in the", "what it changes", "solved", "share", "mean exact score")
+    return table(head, lines) + "\n"

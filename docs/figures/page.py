@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from claims_page import claims_page
-from deep_tables import claims_of_figure3, figure3_table, read, sweeps_table
+from deep_tables import (
+    claims_of_figure3,
+    conventions_table,
+    figure3_table,
+    read,
+    sweeps_table,
+)
 from figures_page import figures_page
 from results_tables import readings_table, runs_table, speed_table
 from stored_results import DOCS, PICTURES, RESULTS, Result, read_results
@@ -32,6 +38,7 @@ def main() -> None:
     (RESULTS / "figure3.md").write_text(figure3_table(read("figure3")))
     (RESULTS / "figure3-claims.md").write_text(claims_of_figure3(results))
     (RESULTS / "deep-sweeps.md").write_text(sweeps_table(read("sweeps")))
+    (RESULTS / "deep-conventions.md").write_text(conventions_table(read("conventions")))
 
 
 def write_pictures(results: Mapping[str, Result]) -> None:
