@@ -9,14 +9,15 @@ import jax.numpy as jnp
 import numpy as np
 
 LONG, CHANCE, LIMIT = 0.05, 0.005, 200
-DECOY, GOAL = 0.07, 0.1
+DECOY, GOAL = 0.07, 0.1  # their radii
+# Upright walls, where they stand and from which height to which; start, decoy and goal.
 BENDS = [(0.33, 0.0, 0.75), (0.66, 0.25, 1.0)]
 DOORS = [(0.25, 0.15, 1.0), (0.5, 0.0, 0.85), (0.75, 0.15, 1.0)]
 MAZES: dict[str, Any] = {
     "bends": (BENDS, (0.1, 0.1), (0.1, 0.45), (0.9, 0.9)),
     "doors": (DOORS, (0.1, 0.9), (0.1, 0.6), (0.9, 0.9)),
 }
-MOVES = LONG * np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)], np.float32)
+MOVES = LONG * np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)])
 
 
 class State(NamedTuple):

@@ -25,19 +25,11 @@ from gymnasium.spaces import Box, Discrete  # isort: skip
 
 import jekyllhyde as jh  # isort: skip
 from jekyllhyde import deep, intervals  # isort: skip
+from maze_task import CHANCE, DECOY, GOAL, LIMIT, MAZES, MOVES  # isort: skip
 
 STORE = RESULTS / "point_maze.jsonl"
 FIRST, SEEDS, STEPS, EVERY, EPISODES = 200, 8, 30_000, 2_500, 10
 SOLVED = 0.9  # of ten episodes, nine in the goal
-LONG, CHANCE, LIMIT = 0.05, 0.005, 200
-DECOY, GOAL = 0.07, 0.1  # their radii
-# Upright walls, where they stand and from which height to which; start, decoy and goal.
-BENDS = [(0.33, 0.0, 0.75), (0.66, 0.25, 1.0)]
-DOORS = [(0.25, 0.15, 1.0), (0.5, 0.0, 0.85), (0.75, 0.15, 1.0)]
-MAZES: dict[str, Any] = {
-    "bends": (BENDS, (0.1, 0.1), (0.1, 0.45), (0.9, 0.9)),
-    "doors": (DOORS, (0.1, 0.9), (0.1, 0.6), (0.9, 0.9)),
-}
 SETTINGS: dict[str, dict[str, Any]] = {
     "recommended": {},
     "no actions that last": {"hyde_noise": 0.0},
@@ -52,7 +44,7 @@ class PointMaze(gym.Env[Any, Any]):
     """A point that walks."""
 
     observation_space, action_space = Box(0.0, 1.0, (2,)), Discrete(5)
-    moves = LONG * np.array([(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)])
+    moves = MOVES
 
     def __init__(self, maze: str) -> None:
         self.walls, *places = MAZES[maze]

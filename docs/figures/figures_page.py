@@ -26,12 +26,12 @@ from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, s
 OPENLY = ("contradicted", "undecided")
 HEAD = """# Figures
 
-The paper's figures, made anew: its own curves in grey, ours with 95 % intervals over runs, and a verdict on what it says about them.
+The paper's figures, made anew: its own curves in grey, ours with 95 % intervals, and a verdict on each claim.
 {{doc}}`reproducing` says how they are made, {{doc}}`claims` has every number, {{doc}}`differences` what the paper leaves open.
 
 ## Claims by verdict
 
-Parts of a claim are decided by their whole 95 % intervals. Drawings: a band is stated, dots with intervals are measured; green holds, red fails, grey is open. §E.2¶1 is Appendix E.2, paragraph 1.
+Parts of a claim are decided by their whole intervals. Drawings: a band is stated, dots are measured; green holds, red fails, grey is open. §E.2¶1 is Appendix E.2, paragraph 1.
 
 {claims}
 
@@ -153,8 +153,8 @@ def agreement_table(results: Mapping[str, Result]) -> str:
             f"[{name}](#panel-{name})",
             results[name].curves.runs,
             agreement.points,
-            agreement.share_text.replace(" ", "&nbsp;"),
-            agreement.deviation_text.replace(" ", "&nbsp;"),
+            unbroken(agreement.share_text),
+            unbroken(agreement.deviation_text),
             agreement.verdict + ("" if results[name].is_current else ", earlier settings"),
             ", ".join(
                 escaped(label)
@@ -165,9 +165,7 @@ def agreement_table(results: Mapping[str, Result]) -> str:
         for name, agreement in agreements.items()
         if agreement.points
     ]
-    others = ", ".join(
-        f"[{name}](#panel-{name})" for name, agreement in agreements.items() if not agreement.points
-    )
+    others = sum(not agreement.points for agreement in agreements.values())
     head = (
         "panel",
         "runs",
@@ -177,7 +175,12 @@ def agreement_table(results: Mapping[str, Result]) -> str:
         "verdict",
         "series that differ",
     )
-    return f"{table(head, rows)}\n\nWithout a published curve: {others}."
+    return f"{table(head, rows)}\n\nOf {others} more panels no curve was published."
+
+
+def unbroken(text: str) -> str:
+    """Percentages that no line breaks."""
+    return text.replace(" %", "&nbsp;%")
 
 
 def section(name: str, result: Result) -> str:
@@ -187,7 +190,7 @@ def section(name: str, result: Result) -> str:
     lines = [
         f"(panel-{name})=\n### {name}: {escaped(panel.title)} ({runs})",
         f"![panel-{name}](_static/figure-{name}.png)",
-        (f"{result.agreement.text}. " if result.agreement.points else "")
+        (f"{unbroken(result.agreement.text)}. " if result.agreement.points else "")
         + ("" if result.is_current else "Runs of earlier settings."),
     ]
     return "\n\n".join(line.strip() for line in lines if line) + "\n"

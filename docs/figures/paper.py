@@ -12,6 +12,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +23,10 @@ from stored_results import MADE, RESULTS
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
-from jekyllhyde.lab.judgement import from_store, judge
+from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Curves, Others, Panel, has_runs, read
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.verdicts import Undecided
 
 MOST_POINTS = 101
 
@@ -31,15 +34,24 @@ MOST_POINTS = 101
 def main() -> None:
     stores = [Store.open(path) for path in sys.argv[1:] if not path.endswith(".npz")]
     study = next((Path(path) for path in sys.argv[1:] if path.endswith(".npz")), None)
-    for name, panel in PANELS.items():
-        store = next((store for store in stores if has_runs(panel, store)), None)
-        if study is not None and name.startswith("3"):
-            write_numbers(studied(panel, study), from_store(PANELS, store or stores[0]))
-        elif store is not None:
-            write_numbers(read(panel, store), from_store(PANELS, store))
-        else:
+    curves = partial(curves_of, stores, study)
+    for name in PANELS:
+        try:
+            write_numbers(curves(name), curves)
+        except Undecided:
             print(f"{name}: as it was")
     page.main()
+
+
+def curves_of(stores: Sequence[Store], study: Path | None, name: str) -> Curves:
+    """A panel's curves, from the study or from the first store that has them."""
+    panel = PANELS[name]
+    if study is not None and panel.experiment.method == "deep":
+        return studied(panel, study)
+    able = [store for store in stores if has_runs(panel, store)]
+    if not able:
+        raise Undecided(f"it needs runs of panel {name} with the present settings")
+    return read(panel, able[0])
 
 
 def studied(panel: Panel, path: Path) -> Curves:
@@ -47,7 +59,8 @@ def studied(panel: Panel, path: Path) -> Curves:
     data, level = np.load(path), panel.experiment.problem["level"]
     samples, failures = {}, {}
     for series, tag in zip(panel.experiment.series, panel.labels, strict=True):
-        key = f"{series['agent']} {series.get('config', 'published')}/{level}//"
+        config = series.get("config", "published").removesuffix("_0_3")  # as the study calls it
+        key = f"{series['agent']} {config}/{level}//"
         samples[tag] = data[key + panel.quantity].astype(np.float64)
         failures[tag] = int(data[key + "diverged"].sum())
     x = data[key + "episode"].astype(np.float64)

@@ -1,0 +1,112 @@
+"""The tables of exploration with networks are those of the runs that are kept, and what the README
+and the page say of them is true; the mazes in JAX are those of the benchmark that steps them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+KEPT: dict[str, list[dict[str, Any]]] = json.loads((RESULTS / "deep_exploration.json").read_text())
+PAGE = " ".join((ROOT / "docs" / "deep-exploration.md").read_text().split())
+
+
+@pytest.fixture
+def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    yield
+    for name in ("deep_exploration_tables", "maze_task", "point_maze", "common"):
+        sys.modules.pop(name, None)
+
+
+def of(part: str, task: str, label: str) -> dict[str, Any]:
+    return next(row for row in KEPT[part] if (row["task"], row["label"]) == (task, label))
+
+
+def solved(rows: list[dict[str, Any]]) -> tuple[int, int, int]:
+    """How many runs were, of how many, and the last of them."""
+    first = [at for row in rows for at in row["first"]]
+    return sum(at >= 0 for at in first), len(first), max(first)
+
+
+def test_the_page_has_the_tables_of_what_is_kept(benchmarks: None) -> None:
+    import deep_exploration_tables  # type: ignore[import-not-found]
+
+    assert (RESULTS / "deep_exploration.md").read_text() == deep_exploration_tables.tables()
+
+
+def test_the_readme_says_how_many_runs_solve_a_task() -> None:
+    text = (ROOT / "README.md").read_text()
+    seas = KEPT["sea"]
+    for name, rows, unit in (
+        ("DeepSea of 10, 12, ... 50", seas[:-1], "dives"),
+        ("DeepSea of 100", seas[-1:], "dives"),
+        ("Four Rooms, both levels", KEPT["rooms"], "episodes"),
+        ("bsuite's cart-pole swing-up, middle height", KEPT["swing"][:1], "steps"),
+    ):
+        number, runs, last = solved(rows)
+        assert f"| {name} | {number} of {runs} | {last:,} {unit} |" in text
+    assert [row["task"] for row in seas] == [f"sea:{n}" for n in (*range(10, 51, 2), 100)]
+
+
+def test_what_the_page_says_of_the_tables() -> None:
+    count = [sum(at >= 0 for at in row["bsuite"]) for row in KEPT["windy"]]
+    assert count == [20, 20, 20, 17, 8, 9]
+    assert "bsuite counts all runs up to 30, 17 of 20 at 40 and 8 at 50" in PAGE
+    assert "with five times as much, 9 of 20 are counted" in PAGE
+    assert [row["end"] for row in KEPT["control"]] == [18, 20, 16]
+    swing = KEPT["swing"][0]
+    assert swing["end"] == 16
+    assert round(np.mean([run[-1] for run in swing["scores"]])) == 452
+    tasks = ("sea:20", "windy:10", "rooms:1", "MountainCar-v0")
+    rule = [solved([of("ablation", task, "the paper's actor rule")])[0] for task in tasks]
+    assert f"({rule[0]}, {rule[1]}, {rule[2]} and {rule[3]} of 32)" in PAGE
+    lost = [solved([of("ablation", "sea:20", name)])[0] for name in PARTS_OF_HYDE]
+    assert f"the sea of 20 is lost ({lost[0]} and {lost[1]} of 32)" in PAGE
+    uniform = solved([of("ablation", "MountainCar-v0", "uniform replay")])[0]
+    assert f"Without priorities MountainCar is solved in {uniform} runs of 32" in PAGE
+
+
+PARTS_OF_HYDE = ("Hyde no optimist", "Hyde of 0.3")
+
+
+@pytest.mark.parametrize("maze", ["bends", "doors"])
+def test_the_mazes_in_jax_are_those_that_are_stepped(maze: str, benchmarks: None) -> None:
+    jax = pytest.importorskip("jax")
+    import maze_task  # type: ignore[import-not-found]
+    import point_maze  # type: ignore[import-not-found]
+
+    class Still(np.random.Generator):
+        """Chance does nothing."""
+
+        def normal(self, *arguments: Any, **named: Any) -> Any:
+            return np.zeros(2)
+
+    env = point_maze.PointMaze(maze)
+    env.reset(seed=0)
+    env.np_random = Still(np.random.PCG64(0))
+    quiet = pytest.MonkeyPatch()
+    quiet.setattr(maze_task, "CHANCE", 0.0)
+    step, stream = (
+        jax.jit(lambda state, a: maze_task.step(maze, state, a)),
+        np.random.default_rng(1),
+    )
+    places, ended = stream.uniform(size=(400, 2)), 0
+    for place in places:
+        env.place, action = place.copy(), int(stream.integers(5))
+        following, reward, over, _, _ = env.step(action)
+        state = maze_task.State(jax.numpy.asarray(place, jax.numpy.float32), jax.random.key(0))
+        after, paid, terminated = step(state, action)
+        assert np.allclose(after.place, following, atol=1e-6)
+        assert (float(paid), bool(terminated)) == (pytest.approx(reward), over)
+        ended += over
+    quiet.undo()
+    assert ended > 5
