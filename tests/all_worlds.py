@@ -50,6 +50,7 @@ SUPPORTED: dict[str, Worlds] = {
     "8a": curves.chain_learns,
     "8b": curves.jekyll_learns,
     "9a": curves.random_learns,
+    "9a-entropy-speed": lambda label, x: 1 - (1.3 if "lam" in label else 1.0) / (1 + x / 500),
     "9b": curves.random_jekyll_learns,
     "9c": {
         "": curves.long_learns,
@@ -166,6 +167,7 @@ CONTRADICTED: dict[str, Worlds] = {
     "11b": times.eta_random_opposite,
     "12a": times.critic_chain_opposite,
     "12b": times.critic_random_opposite,
+    "12b-similar": lambda label, x: (2000 if "J&H" in label else 1000) + 0.0 * x,
     "12b-steadier": times.spread_where(lambda x: x < 0.025),
     "13a": {"": curves.tuned_well, "13b": curves.tuned_well, "9a": level(0.95)},
     "13a-well": level(0.5),
@@ -180,6 +182,7 @@ CONTRADICTED: dict[str, Worlds] = {
     "16a-little": lambda label, x: np.where(x < 0.5, CAP, 5000.0),
     "16b": lambda label, x: 30_000 * (1 - 0.2 * x),
     "16b-jekyll-linear": lambda label, x: 5000 + 1000 * x**4,
+    "16b-jekyll-unnecessary": never,
     "16b-jekyll-stronger": {"": times.exploration, "16a-jekyll": flat},
     "16a-jekyll": {"": times.exploration_opposite, "16b-jekyll": times.exploration_opposite},
     "16b-jekyll": {"": times.exploration_random_opposite, "16a-jekyll": flat},

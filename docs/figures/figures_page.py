@@ -43,28 +43,26 @@ Published points are within noise if they differ from ours by at most {errors:g}
 """  # noqa: E501
 PLAIN_WORDS = {
     2: "Agents that learn from samples. On the chain on-policy updates stay with the low-hanging "
-    "fruit, and J&H leaves it; on random MDPs, where nothing tricks them, all are about as fast, "
-    "but for large exploration bonuses.",
-    3: "Networks on Four Rooms, as on the page {doc}`deep`; no numbers were published. Baselines "
-    "are as published, without the falling step that DDQN has in the authors' code alone.",
+    "fruit, and J&H leaves it; on random MDPs both learn, and bonuses without replay lag.",
+    3: "Networks on Four Rooms ({doc}`deep`); no numbers were published. Baselines are as "
+    "published, without the falling step of the authors' code.",
     5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
     "on-policy updates hardly move it, and a constant share of uniform updates does.",
     6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
     "instead of finding the way out.",
     7: "Exact updates on random MDPs, without anything that deceives: densities matter less, and "
     "mostly for the slowest tenth of the problems.",
-    8: "The runs of 2a again: the mixture that acts, and Jekyll alone. What exploration costs is "
-    "in the mixture only.",
-    9: "The runs of 2b again, and ten times longer ones, with settings that were found as "
-    "{doc}`reproducing` says.",
+    8: "The runs of 2a again: the mixture that acts, and Jekyll alone.",
+    9: "The runs of 2b again, and ten times longer ones; their settings were found by fitting "
+    "({doc}`reproducing`).",
     10: "How much of the learning is off-policy, held constant.",
     11: "The actor's step size. Times are heavy-tailed where steps are large.",
     12: "The critic's step size.",
     13: "Random MDPs with steps chosen for speed.",
     14: "Longer chains and sweeter fruit.",
     15: "Optimism of the first value.",
-    16: "How often Hyde leads, held constant: by the global return and Jekyll's, as published, "
-    "and by Jekyll's alone, of which the text speaks.",
+    16: "How often Hyde leads, held constant: by both returns, as published, and by Jekyll's "
+    "alone, of which the text speaks.",
 }
 
 
@@ -108,8 +106,9 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             rows += [
                 (f"{link}<br>{verdict_of(claim)}", headline(claim)) for link, claim in links.items()
             ]
-        elif links:
-            folded.append(fold(f"{counts[verdict]} {verdict}", ", ".join(links)))
+        else:
+            for how, group in kinds(verdict, links).items():
+                folded.append(fold(f"{len(group)} {verdict}{how}", ", ".join(group)))
     said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
     earlier = sum(not is_judged(claim) for _, claim in claims)
     note = f" {earlier} of them, in italics below, by the rules of version 0.4." if earlier else ""
@@ -120,6 +119,16 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             *folded,
         ]
     )
+
+
+def kinds(verdict: str, links: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Links by what becomes of a claim's other parts, where only some hold."""
+    groups: dict[str, list[str]] = {}
+    for link, claim in links.items():
+        fails = any(part["holds"] is False for part in claim.get("parts", ()))
+        how = (", the rest fails" if fails else ", the rest open") if verdict == "partly" else ""
+        groups.setdefault(how, []).append(link)
+    return groups
 
 
 def is_judged(claim: Mapping[str, Any]) -> bool:

@@ -45,9 +45,9 @@ PANELS = (
                 of.crossing_ratio, crossed(BRIEF, PLAIN[:1]), NO_LONGER, level=SOLVED
             ),
             "9a-eps": compare(of.gain, crossed(PLAIN, LASTING), HIGHER),
-            "9a-entropy-speed": compare(of.crossing_ratio, BY_ENTROPY, NO_SHORTER, level=SOLVED),
+            "9a-entropy-speed": compare(of.crossing_ratio, BY_ENTROPY, said.LONGER, level=SOLVED),
             "9a-plateau": (
-                compare(of.gap_change, shared.ENTROPY, NO_SHORTER),
+                compare(of.gap_change, shared.ENTROPY, NO_SHORTER, panel="9c"),
                 compare(of.gap_ratio, BY_ENTROPY, said.LONGER),
             ),
             "9a-half": compare(of.average_gain, BY_O, said.SLIGHTLY_LOWER),

@@ -9,12 +9,19 @@ import numpy as np
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab import verdicts as said
-from jekyllhyde.lab.claims import compare, never, show
-from jekyllhyde.lab.figures.shared_experiments import BASELINES, BY_O, JH, chain_sweep, random_sweep
+from jekyllhyde.lab.claims import compare, crossed, never, show
+from jekyllhyde.lab.figures.shared_experiments import (
+    BASELINES,
+    BY_O,
+    JH,
+    PLAIN,
+    chain_sweep,
+    random_sweep,
+)
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import LOWER, MUCH_LONGER, MUCH_SHORTER, Estimate
 
-BEST = 0.025
+BEST, DEFAULT = 0.025, 0.1
 BELOW_DEFAULT = 0.099
 ALL = (*JH, *BASELINES)
 VARY = {"eta_c": {"from": 0.001, "to": 1, "per_decade": 5}}
@@ -65,6 +72,7 @@ PANELS = (
             "12b-small": compare(times.slowdown, ALL, said.LONGER, reaching=True, x=of.FIRST),
             "12b-steadier": compare(steadiness, ALL, LOWER),
             "12b-best": compare(times.slowdown, ALL, said.NO_LONGER, reaching=True, x=BEST),
+            "12b-similar": compare(times.time_ratio, crossed(JH, PLAIN), said.ALIKE, x=DEFAULT),
         },
     ),
 )

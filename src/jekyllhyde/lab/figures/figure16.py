@@ -23,7 +23,9 @@ SERIES: Series = tuple(
     {"label": f"J&H o={o}", "agent": "jekyll-hyde", "o": o} for o in (0.5, "10/sqrt(t)")
 )
 STRONG, WEAK = TAGS = tags(SERIES)
-FINE, MEDIUM = ({"epsilon": {"from": 0.0, "to": 1.0, "step": step}} for step in (0.01, 0.02))
+FINE = {"epsilon": {"from": 0.0, "to": 1.0, "step": 0.01}}
+# also the places that the text speaks of, and their middle
+MEDIUM = {"epsilon": sorted([*(k / 50 for k in range(51)), 0.05, 0.475, 0.95])}
 # The published range ends at 0.04.
 DENSE_AT_FIRST = {"epsilon": [k / 200 for k in range(11)] + [k / 20 for k in range(2, 21)]}
 
@@ -108,6 +110,9 @@ PANELS = (
         "16b-jekyll",
         MEDIUM,
         {
+            "16b-jekyll-unnecessary": compare(
+                of.share, TAGS, *said.USUALLY, flags=times.arrive_at, x=0.0
+            ),
             "16b-jekyll-35000": _strong(times.mean_time, about(35_000), x=0.0),
             "16b-jekyll-29000": _strong(times.mean_time, about(29_000), x=0.95),
             "16b-jekyll-linear": (
