@@ -50,6 +50,7 @@ def earlier(experiment: Experiment) -> Experiment:
         },
         "fig9c": {"series": jekyll + replayed + ON_POLICY_1[:2], "settings": fewer_points},
         "fig16b": {"vary": {"epsilon": {"from": 0.0, "to": 1.0, "step": 0.05}}},
+        "fig16b-jekyll": {"vary": {"epsilon": {"from": 0.0, "to": 1.0, "step": 0.02}}},
     }
     return replace(experiment, problem=problem, **changes.get(experiment.name, {}))
 

@@ -29,11 +29,12 @@ def filled(tmp_path: Path) -> tuple[Store, Panel]:
     return store, panel
 
 
+@pytest.mark.parametrize("name", ["figures.tar", "figures.tar.xz"])
 def test_what_is_extracted_draws_the_panel_without_computing(
-    filled: tuple[Store, Panel], tmp_path: Path
+    filled: tuple[Store, Panel], tmp_path: Path, name: str
 ) -> None:
     store, panel = filled
-    path = tmp_path / "figures.tar"
+    path = tmp_path / name
     assert write_archive(store, PANELS.values(), path) == ["5a"]
     (tmp_path / "kept").mkdir()
     subprocess.run(["tar", "xf", str(path), "-C", str(tmp_path / "kept")], check=True)
@@ -52,10 +53,11 @@ def test_what_is_extracted_draws_the_panel_without_computing(
 
 def test_the_same_runs_make_the_same_file(filled: tuple[Store, Panel], tmp_path: Path) -> None:
     store, panel = filled
-    paths = [tmp_path / name for name in ("a.tar", "b.tar")]
+    paths = [tmp_path / name for name in ("a.tar.xz", "b.tar.xz", "c.tar")]
     for path in paths:
         write_archive(Store.open(store.folder), [panel], path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].stat().st_size < paths[2].stat().st_size / 2
 
 
 def test_the_command(

@@ -1,8 +1,9 @@
 """An archive of the runs behind the paper's figures: one file to keep, from which they are drawn
 again without computing.
 
-It is a tar file with the store's own parts (which are compressed), a list of SHA-256 checksums that
-`sha256sum -c` reads, and a page of instructions. The same runs make the same file.
+It is a tar file with the store's own parts, a list of SHA-256 checksums that `sha256sum -c` reads,
+and a page of instructions. A name that ends in .xz has it compressed: what the parts repeat of each
+other is most of the runs to a target. The same runs make the same file.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import io
 import tarfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from jekyllhyde.errors import require
 from jekyllhyde.files import write_file
@@ -45,7 +46,8 @@ def write_archive(store: Store, panels: Iterable[Panel], path: Path) -> list[str
     files["SHA256SUMS"] = sums.encode()
 
     def write(file: BinaryIO) -> None:
-        with tarfile.open(fileobj=file, mode="w") as archive:
+        mode: Literal["w:xz", "w"] = "w:xz" if path.suffix == ".xz" else "w"
+        with tarfile.open(fileobj=file, mode=mode) as archive:
             for name, data in files.items():
                 entry = tarfile.TarInfo(name)
                 entry.size, entry.mode = len(data), 0o644
