@@ -52,7 +52,7 @@ def main() -> None:
         if METHODS[experiment.method].extra is not None:
             continue
         present = [store.runs(cell.digest) for cell in experiment.cells]
-        if not any(present):
+        if not all(present):
             rows += [row for row in known if row["panels"].split()[0] == panels[0]]
             continue
         work = here = full = 0.0

@@ -23,15 +23,15 @@ from jekyllhyde.lab.agreement import (
 from jekyllhyde.lab.html_page import WORST_FIRST
 from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, stated
 
-OPENLY = ("contradicted", "undecided")
+OPENLY = ("contradicted",)
 HEAD = """# Figures
 
 The paper's figures, made anew: its own curves in grey, ours with 95 % intervals, and a verdict on each claim.
-{{doc}}`reproducing` says how they are made, {{doc}}`claims` has every number, {{doc}}`differences` what the paper leaves open.
+More: {{doc}}`reproducing`, {{doc}}`claims` (every number), {{doc}}`readings` (the rules), {{doc}}`differences`.
 
 ## Claims by verdict
 
-Parts of a claim are decided by their whole intervals. Drawings: a band is stated, dots are measured; green holds, red fails, grey is open. §E.2¶1 is Appendix E.2, paragraph 1.
+Drawings: a band is stated, dots are measured; green holds, red fails, grey is open. §E.2¶1 is Appendix E.2, paragraph 1.
 
 {claims}
 
@@ -47,11 +47,11 @@ PLAIN_WORDS = {
     3: "Networks on Four Rooms ({doc}`deep`); no numbers were published. Baselines are as "
     "published, without the falling step of the authors' code.",
     5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
-    "on-policy updates hardly move it, and a constant share of uniform updates does.",
+    "on-policy updates hardly move it.",
     6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
     "instead of finding the way out.",
-    7: "Exact updates on random MDPs, without anything that deceives: densities matter less, and "
-    "mostly for the slowest tenth of the problems.",
+    7: "Exact updates on random MDPs, without anything that deceives: densities matter mostly for "
+    "the slowest tenth.",
     8: "The runs of 2a again: the mixture that acts, and Jekyll alone.",
     9: "The runs of 2b again, and ten times longer ones; their settings were found by fitting "
     "({doc}`reproducing`).",
@@ -91,8 +91,8 @@ def figure_of(name: str) -> int:
 
 
 def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    """What is not so or cannot be told in a table, each claim with its number and linked to its
-    panel; the others folded.
+    """What is not so in a table, each claim with its number and linked to its panel; the others
+    folded.
     """
     counts = Counter(claim["verdict"] for _, claim in claims)
     rows, folded = [], []
