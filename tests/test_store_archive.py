@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import subprocess
 from dataclasses import replace
@@ -17,6 +18,8 @@ from jekyllhyde.lab.panel import Panel, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 from jekyllhyde.lab.store_archive import write_archive
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -73,3 +76,21 @@ def test_the_command(
     with pytest.raises(InputError, match="no panel's runs to archive"):
         write_archive(store, [longer], tmp_path / "none.tar")
     assert not (tmp_path / "none.tar").exists()
+
+
+def test_the_archive_in_the_repository_has_the_runs_behind_the_results(tmp_path: Path) -> None:
+    archive = ROOT / "archive" / "runs.tar.xz"
+    if not archive.exists():
+        pytest.skip("only a checkout has it")
+    subprocess.run(["tar", "xf", str(archive), "-C", str(tmp_path)], check=True)
+    store = Store.open(tmp_path / "store")
+    assert not store.damaged
+    for name in ("9c", "10b", "16b"):
+        curves = read(PANELS[name], store)
+        with (ROOT / "docs" / "results" / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        for tag, label in curves.labels.items():
+            written = {float(row["x"]): row["y"] for row in rows if row["series"] == label}
+            y = dict(zip(curves.x.tolist(), curves.y[tag].tolist(), strict=True))
+            near = {x: min(y, key=lambda place: abs(place - x)) for x in written}
+            assert written == {x: f"{y[near[x]]:.6g}" for x in written}
