@@ -164,7 +164,8 @@ def test_an_agent_is_trained_and_its_score_is_the_share_of_goals_reached(benchma
     configs = jax.tree.map(lambda leaf: jnp.full(2, leaf, jnp.float32), config)
     keys = jax.random.split(jax.random.key(0), 2)
     scores, hyde = benchmarks.train(keys, configs, name_of(5), "jekyll_hyde", 5, 2)
-    assert scores.shape == hyde.shape == (2, 2)
-    reached = 20 * np.asarray(scores)  # of 20 episodes
+    assert scores.shape == (2, 2, 2)  # greedy, and drawn
+    assert hyde.shape == (2, 2)
+    reached = benchmarks.EVALUATION_EPISODES * np.asarray(scores)
     assert reached == pytest.approx(np.rint(reached), abs=1e-3)
     assert ((scores >= 0) & (scores <= 1)).all()

@@ -137,9 +137,10 @@ from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
 engine.TASK_SECONDS = 0.3
 plan = sys.argv[2] == "plan"
-settings = {"updates": 10**9, "eta": 1e-9} if plan else {"trajectories": 10**6}
+settings = {"updates": 10**9, "eta": 1e-9} if plan else {"trajectories": 10**8}
 problem = {"name": "chain", "n_states": 30} if plan else {"name": "garnet", "n_states": 60}
-common = {"method": sys.argv[2], "problem": problem, "series": [{"label": "a"}]}
+series = {"label": "a"} | ({} if plan else {"agent": "on-policy"})  # no replay to fill memory
+common = {"method": sys.argv[2], "problem": problem, "series": [series]}
 short = {name: 10 for name in settings if name != "eta"}
 quick = Experiment(name="quick", settings=short, **common)
 slow = Experiment(name="slow", settings={**settings, "target": 2.0}, runs=50, **common)
