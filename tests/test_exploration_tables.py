@@ -79,7 +79,9 @@ PARTS_OF_HYDE = ("Hyde no optimist", "Hyde of 0.3")
 
 
 @pytest.mark.parametrize("maze", ["bends", "doors"])
-def test_the_mazes_in_jax_are_those_that_are_stepped(maze: str, benchmarks: None) -> None:
+def test_the_mazes_in_jax_are_those_that_are_stepped(
+    maze: str, benchmarks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     jax = pytest.importorskip("jax")
     import maze_task  # type: ignore[import-not-found]
     import point_maze  # type: ignore[import-not-found]
@@ -93,8 +95,7 @@ def test_the_mazes_in_jax_are_those_that_are_stepped(maze: str, benchmarks: None
     env = point_maze.PointMaze(maze)
     env.reset(seed=0)
     env.np_random = Still(np.random.PCG64(0))
-    quiet = pytest.MonkeyPatch()
-    quiet.setattr(maze_task, "CHANCE", 0.0)
+    monkeypatch.setattr(maze_task, "CHANCE", 0.0)
     step, stream = (
         jax.jit(lambda state, a: maze_task.step(maze, state, a)),
         np.random.default_rng(1),
@@ -109,5 +110,4 @@ def test_the_mazes_in_jax_are_those_that_are_stepped(maze: str, benchmarks: None
         assert float(paid) == pytest.approx(reward)
         assert bool(terminated) == over
         ended += over
-    quiet.undo()
     assert ended > 5
