@@ -44,6 +44,7 @@ TITLES = {
     "Four Rooms": "rooms",
     "Control, in steps": "control",
     "Swing-up, in steps": "swing",
+    "Seeds that served for nothing else": "fresh",
     "DoorKey, in steps": "door",
     "Mazes, in steps": "mazes",
     "Parts exchanged": "ablation",

@@ -5,7 +5,7 @@
     ablation  `recommended` with one thing at a time put back to what `paper` has
     figure3   all agents with the published, the released and the paper's settings
     conventions  `published` with one thing at a time as the paper, or the release, has it
-    sweeps    the appendix's learning rates and bonus weights, and Double DQN as wide as Jekyll
+    sweeps    the appendix's learning rates, bonus weights and decays; Double DQN as wide as Jekyll
     fresh     `recommended` on a hundred seeds for a thousand episodes
     speed     steps per second in total at 1, 10, 100 and 1000 seeds
 
@@ -52,6 +52,7 @@ RATES = (0.06, 0.03, 0.01, 0.006, 0.003, 0.001)  # the appendix's sets
 RATES_JEKYLL = (*RATES, 0.0006)
 RATES_RND = (0.1, 0.03, 0.01, 0.003, 0.001)
 WEIGHTS = (0.1, 0.3, 0.6, 1.0, 1.3, 1.6)
+DECAYS = (10.0, 100.0)  # episodes in which DDQN's random actions fall to a half
 SIZES = (1, 10, 100, 1000)
 WARM, TIMED = 8, 30  # episodes before the clock starts, and on it
 NUMBERS_BACK: dict[str, dict[str, float]] = {
@@ -191,6 +192,7 @@ def calls() -> dict[str, list[Call]]:
                 settings={**rates(actor, RATES_JEKYLL), **rates(("eta_rnd",), RATES_RND)},
             ),
             Call("ddqn", "ddqn", settings=rates(q, RATES)),
+            Call("ddqn decay", "ddqn", settings=rates(("epsilon_1",), DECAYS)),
             Call("ddqn 64-64", "ddqn", fixed=wide, settings=rates(q, RATES)),
             Call("ddqn_rnd", "ddqn_rnd", settings={**rates(q, RATES), **weights}),
             Call("ddqn_rnd 64-64", "ddqn_rnd", fixed=wide, settings=rates(q, RATES)),

@@ -24,6 +24,12 @@ SUPPORTED: dict[str, Worlds] = {
     "3b-variance": curves.late_seeds,
     "3a-exact": curves.rooms,
     "3b-exact": curves.rooms,
+    "3a-jh": curves.tuned_rooms({"J&H": 0.001}),
+    "3a-rates": curves.tuned_rooms({"DDQN": 0.01, "SAC": 0.01}),
+    "3a-rnd": curves.tuned_rooms({"J&H": 0.003}),
+    "3a-weights": curves.tuned_rooms({"DDQN+RND": 1.0, "SAC+RND": 1.0}),
+    "3a-decay": level(40.0),
+    "3b-decay": lambda label, x: 30.0 + 0.3 * x,
     "5a": curves.plan_curve,
     "5b": {"": times.plan_sizes, "5b-end": level(0.0), "5c": times.plan_betas},
     "5c": times.plan_betas,
@@ -82,7 +88,13 @@ SUPPORTED: dict[str, Worlds] = {
     "16a": times.exploration,
     "16b": lambda label, x: 30_000 * (1 + 0.2 * x),
     "16a-jekyll": {"": times.exploration, "16b-jekyll": times.exploration},
+    "16a-jekyll-hyde": lambda label, x: np.where(x == 0, 60_000.0, 9000.0),
+    "16a-jekyll-no-on-policy": lambda label, x: np.where(x == 1, 9000.0, 6000.0),
     "16b-jekyll": {"": times.exploration_random, "16a-jekyll": times.exploration},
+    "16b-jekyll-stronger": {
+        "": flat,
+        "16a-jekyll": lambda label, x: np.where(x == 0, 60_000.0, 9000.0),
+    },
 }
 
 CONTRADICTED: dict[str, Worlds] = {
@@ -95,6 +107,12 @@ CONTRADICTED: dict[str, Worlds] = {
     "3b-variance": curves.lost_seeds,
     "3a-exact": curves.rooms_opposite,
     "3b-exact": curves.rooms_opposite,
+    "3a-jh": curves.tuned_rooms({"J&H": 0.06}),
+    "3a-rates": curves.tuned_rooms({"DDQN": 0.001, "SAC": 0.003}),
+    "3a-rnd": curves.tuned_rooms({"J&H": 0.1}),
+    "3a-weights": curves.tuned_rooms({"DDQN+RND": 0.1, "SAC+RND": 1.6}),
+    "3a-decay": lambda label, x: 20.0 + 0.6 * x,
+    "3b-decay": lambda label, x: 60.0 - 0.3 * x,
     "5a": curves.plan_curve_opposite,
     "5a-once-found": curves.slow_finish,
     "5b": {
@@ -184,6 +202,7 @@ CONTRADICTED: dict[str, Worlds] = {
     "16b-jekyll-linear": lambda label, x: 5000 + 1000 * x**4,
     "16b-jekyll-unnecessary": never,
     "16b-jekyll-stronger": {"": times.exploration, "16a-jekyll": flat},
+    "16a-jekyll-no-on-policy": lambda label, x: 9000 - 5000 * x,
     "16a-jekyll": {"": times.exploration_opposite, "16b-jekyll": times.exploration_opposite},
     "16b-jekyll": {"": times.exploration_random_opposite, "16a-jekyll": flat},
 }

@@ -189,6 +189,11 @@ def rooms_opposite(label: str, x: Floats) -> Floats:
     return {"DDQN": 89.9, "SAC": 89.7, "DDQN+RND": 89.6, "SAC+RND": 89.5}[label] + 0.0 * x
 
 
+def tuned_rooms(best: dict[str, float]) -> World:
+    """Scores that fall with the distance to the value at which an agent is best."""
+    return lambda label, x: 80.0 - 30 * np.abs(np.log10(x / best[label]))
+
+
 def late_seeds(label: str, x: Floats) -> Floats:
     # One seed in ten learns late, and all have learned in the end.
     times = [50.0] * 9 + [400.0]

@@ -87,7 +87,7 @@ def test_times_deviate_by_a_share() -> None:
     agreement = compare_with_published(world("16a", 0.2, 0.01, 100))
     assert agreement.verdict == DIFFERS
     assert agreement.deviation == pytest.approx(0.2)
-    assert agreement.text.endswith("0 % within noise, mean deviation +20.0 %: differs")
+    assert agreement.text.endswith("0 % within noise, deviation +20.0 %: differs")
 
 
 def test_what_is_exact_must_agree() -> None:

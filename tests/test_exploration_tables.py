@@ -37,6 +37,11 @@ def solved(rows: list[dict[str, Any]]) -> tuple[int, int, int]:
     return sum(at >= 0 for at in first), len(first), max(first)
 
 
+def fresh(*tasks: str) -> list[dict[str, Any]]:
+    """The same on seeds that served for nothing else."""
+    return [row for row in KEPT["fresh"] if row["task"] in tasks]
+
+
 def test_the_page_has_the_tables_of_what_is_kept(benchmarks: None) -> None:
     import deep_exploration_tables  # type: ignore[import-not-found]
 
@@ -52,7 +57,7 @@ def test_the_readme_says_how_many_runs_solve_a_task() -> None:
         ("Four Rooms, both levels", KEPT["rooms"], "episodes"),
         ("bsuite's cart-pole swing-up, middle height", KEPT["swing"][:1], "steps"),
     ):
-        number, runs, last = solved(rows)
+        number, runs, last = solved(rows + fresh(*(row["task"] for row in rows)))
         assert f"| {name} | {number} of {runs} | {last:,} {unit} |" in text
     assert [row["task"] for row in seas] == [f"sea:{n}" for n in (*range(10, 51, 2), 100)]
 
@@ -73,6 +78,28 @@ def test_what_the_page_says_of_the_tables() -> None:
     assert f"the sea of 20 is lost ({lost[0]} and {lost[1]} of 32)" in PAGE
     uniform = solved([of("ablation", "MountainCar-v0", "uniform replay")])[0]
     assert f"Without priorities MountainCar is solved in {uniform} runs of 32" in PAGE
+
+
+def test_what_the_page_says_of_fresh_seeds() -> None:
+    assert {(row["label"], row["seeds"], row["seed"]) for row in KEPT["fresh"]} == {
+        ("recommended", 20, 2611)
+    }
+    seas = fresh(*(row["task"] for row in KEPT["sea"]))
+    assert len(seas) == 11
+    assert f"to 50 and of 100: all {solved(seas)[0]} runs" in PAGE
+    assert solved(seas)[0] == solved(seas)[1]
+    assert f"the last of 50 at {solved(fresh('sea:50'))[2]} dives" in PAGE
+    control = fresh("MountainCar-v0", "Acrobot-v1", "CartPole-v1")
+    there = solved([*control, *fresh("rooms:1", "rooms:2")])
+    assert there[0] == there[1]
+    assert f"CartPole: all {there[0]} runs get there" in PAGE
+    assert "and {}, {} and {} of control's".format(*(row["end"] for row in control)) in PAGE
+    (swing,) = fresh("jekyllhyde/CartPoleSwingUp-v0")
+    assert f"the last at {solved([swing])[2]:,} steps, and {swing['end']} are there" in PAGE
+    windy = [row for row in KEPT["fresh"] if row["task"].startswith("windy")]
+    count = [sum(at >= 0 for at in row["bsuite"]) for row in windy]
+    assert "bsuite counts {}, {}, {}, {} and {} of 20".format(*count) in PAGE
+    assert f"{sum(count)} of 100" in PAGE
 
 
 PARTS_OF_HYDE = ("Hyde no optimist", "Hyde of 0.3")

@@ -125,8 +125,8 @@ def test_numbers_follow_the_results(page: Any, results: dict[str, Any]) -> None:
     text = page.figures_page(results | {"2a": other})
     assert other.agreement.text.replace(" %", "&nbsp;%") in text
     assert results["2a"].agreement.text.replace(" %", "&nbsp;%") not in text
-    link = f"[{claim['id']}](#panel-2a)<br>contradicted"
-    assert f"|{link}|ratio: 0.5 [0.4, 0.6], stated below 0.3|" in text
+    link = f"[{claim['id']}](#panel-2a)"
+    assert f"|{link}|ratio: 0.5 [0.4, 0.6]|&lt;&nbsp;0.3|" in text
 
 
 def test_runs_of_earlier_settings_say_so(results: dict[str, Any]) -> None:
@@ -235,3 +235,16 @@ def test_a_drawing_says_its_numbers_and_is_safe() -> None:
     exact = PART | {"lo": 0.5, "hi": 0.5, "low": 0.1, "high": 0.2, "name": ""}
     assert in_words(exact) == "0.5, 0.1 to 0.2 stated"
     assert len(rows_of([PART] * 20)) == MOST
+
+
+def test_the_page_of_settings_says_how_near_the_fit_is(results: dict[str, Any]) -> None:
+    """Its table follows the curves: one that is moved is as far away as it was moved."""
+    fit_table = script("results_tables").fit_table
+    assert (DOCS / "results" / "fit.md").read_text() == fit_table(results)
+    curves = results["9c"].curves
+    moved = replace(curves, y={tag: line - 0.5 for tag, line in curves.y.items()})
+    rows = fit_table(results | {"9c": replace(results["9c"], curves=moved)}).splitlines()[2:]
+    for row in (row for row in rows if row.startswith("|9c|")):
+        left, published = (float(cell) for cell in row.split("|")[5:7])
+        assert 0.5 < left < 0.502
+        assert published < 0.001

@@ -124,7 +124,7 @@ def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
             if named.fullmatch(number):
                 continue
             value = abs(float(number))
-            spelled = {"0.1": "ten times", "1": "", "6450": "6400 and 6500", "199": "200 runs"}
+            spelled = {"0.1": "ten times", "1": "", "6450": "6400 to 6500", "199": "200 runs"}
             word = spelled.get(f"{value:g}", f"{value:g}")
             assert word in sentences, f"{path.name}: {arguments}"
 

@@ -15,6 +15,7 @@ from jekyllhyde.intervals import summarize as estimate
 
 HERE = Path(__file__).resolve().parent
 WITHIN = 0.5
+SETTLED = 300  # episodes, after which an evaluation that is not solved is missed
 ROOMS = ("paper", "cross_entropy")
 MEASURED = ("entropy", "action_gap", "critic_error", "trapped", "coverage_hyde", "batch_share")
 Rows = list[dict[str, Any]]
@@ -27,13 +28,14 @@ def summarize(folder: Path) -> None:
         "rules": [summary_of_rules, policies_of_rooms],
         "figure3": [summary_of_figure3],
         "conventions": [summary_of_conventions],
-        "sweeps": [summary_of_sweeps],
+        "sweeps": [summary_of_sweeps, seeds_of_sweeps],
     }
     for part, summaries in parts.items():
         if (folder / f"{part}.npz").exists():
             runs = runs_of(np.load(folder / f"{part}.npz"))
             for summary in summaries:
-                table("rooms" if summary is policies_of_rooms else part, summary(runs))
+                name, rows = OTHER_NAMES.get(summary, part), summary(runs)
+                table(name, with_other_calls(name, rows) if part == "sweeps" else rows)
 
 
 def summary_of_rules(runs: Runs) -> Rows:
@@ -128,12 +130,45 @@ def summary_of_sweeps(runs: Runs) -> Rows:
     return rows
 
 
+def seeds_of_sweeps(runs: Runs) -> Rows:
+    """Per seed the score at the end, the first solved evaluation (0 where there is none), and the
+    share of those after SETTLED that are missed.
+    """
+    rows: Rows = []
+    for name, level, setting, get in runs:
+        what, value = setting.split("=")
+        episode, is_solved = np.asarray(get("episode")), solved(get)
+        first = np.where(is_solved.any(1), episode[is_solved.argmax(1)], 0)
+        missed = 1.0 - is_solved[:, episode > SETTLED].mean(1)
+        ends = (get("exact_score")[:, -1], first, missed, np.asarray(get("diverged"), int))
+        columns = ("exact_score", "first", "missed", "diverged")
+        rows += [
+            {"call": name, "level": level, "what": what, "value": value, "seed": seed}
+            | dict(zip(columns, numbers, strict=True))
+            for seed, numbers in enumerate(zip(*ends, strict=True))
+        ]
+    return rows
+
+
+OTHER_NAMES = {policies_of_rooms: "rooms", seeds_of_sweeps: "sweep-seeds"}
+
+
 def runs_of(stored: Any) -> list[tuple[str, str, str, Callable[[str], Any]]]:
     """Call, level, setting, and a function that gets an array of theirs."""
     labels = dict.fromkeys(name.rsplit("/", 1)[0] for name in stored.files)
     return [
         (*label.split("/"), lambda what, label=label: stored[f"{label}/{what}"]) for label in labels
     ]  # type: ignore[misc]
+
+
+def with_other_calls(name: str, rows: Rows) -> Rows:
+    """These rows, and those of calls that were summarized before and are not among them."""
+    path, calls = HERE / f"deep-{name}.csv", {row["call"] for row in rows}
+    if not path.is_file():
+        return rows
+    with path.open(newline="") as file:
+        before = list(csv.DictReader(file))
+    return rows + [row for row in before if row["call"] not in calls]
 
 
 def solved(get: Callable[[str], Any]) -> Any:

@@ -1,6 +1,6 @@
-"""The tables of docs/deep.md: Figure 3, what is said of it, and the sweeps of learning rates; and
-that of the conventions in docs/differences.md. From docs/results and from docs/figures/deep-*.csv,
-which `deep.py summarize` writes.
+"""The tables of docs/deep.md: Figure 3, what is said of it, the sweeps of learning rates, and
+agents at their best; and that of the conventions in docs/differences.md. From docs/results and
+from docs/figures/deep-*.csv, which `deep.py summarize` writes.
 """
 
 from __future__ import annotations
@@ -74,6 +74,11 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def sweep_seeds() -> list[dict[str, str]]:
+    """The sweeps by seed; none where they have not been run with what this needs."""
+    return read("sweep-seeds") if (HERE / "deep-sweep-seeds.csv").is_file() else []
+
+
 def figure3_table(rows: Rows) -> str:
     """The greedy policies' exact scores at the end of training, by agent and configuration."""
     last = max(int(row["episode"]) for row in rows)
@@ -124,7 +129,7 @@ def claims_of_figure3(results: Mapping[str, Result]) -> str:
 def sweeps_table(rows: Rows) -> str:
     """The best learning rate of each agent, and the one that the paper found."""
     lines = []
-    for call in dict.fromkeys(row["call"] for row in rows):
+    for call in dict.fromkeys(row["call"] for row in rows if row["what"] in ("eta", "eta_c")):
         for level in "12":
             swept = [
                 row
@@ -138,6 +143,35 @@ def sweeps_table(rows: Rows) -> str:
             lines.append((name, level, *rate_of(best), *rate_of(stated)))
     head = ("best rate", "score", "solved", "the paper's rate", "score", "solved")
     return table(("", "level", *head), lines) + "\n"
+
+
+def best_table(rows: Rows) -> str:
+    """Each agent at its best learning rate: median episode of the first solved evaluation, and the
+    share of evaluations that are missed later on. Rows are of single seeds.
+    """
+    lines = []
+    for call in dict.fromkeys(row["call"] for row in rows if row["what"] in ("eta", "eta_c")):
+        agent, _, width = call.partition(" ")
+        name = f"{NAMES[agent]}{', ' * bool(width)}{width}"
+        lines.append((name, *(text for level in "12" for text in at_best(rows, call, level))))
+    head = [f"level {level}: {what}" for level in "12" for what in ("rate", "first", "missed")]
+    return table(("", *head), lines) + "\n"
+
+
+def at_best(rows: Rows, call: str, level: str) -> tuple[str, str, str]:
+    seeds: dict[str, list[Mapping[str, str]]] = {}
+    for row in rows:
+        if row["call"] == call and row["level"] == level and row["what"] in ("eta", "eta_c"):
+            seeds.setdefault(row["value"], []).append(row)
+    best = max(
+        seeds, key=lambda value: np.mean([float(row["exact_score"]) for row in seeds[value]])
+    )
+    times = [float(row["first"]) or np.inf for row in seeds[best]]
+    missed = np.mean([float(row["missed"]) for row in seeds[best]])
+    middle, ever = np.median(times), np.isfinite(times).sum()
+    first = f"{middle:.0f}" if np.isfinite(middle) else "never"
+    some = f" ({ever} of {len(times)} seeds)" if ever < len(times) else ""
+    return best, first + some, f"{100 * missed:.1f} %"
 
 
 def rate_of(row: Mapping[str, str]) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from jekyllhyde.lab.agreement import (
 from jekyllhyde.lab.html_page import WORST_FIRST
 from jekyllhyde.lab.interval_drawing import decisive, interval_svg, number_of, stated
 
-OPENLY = ("contradicted",)
+OPENLY = "contradicted"
 HEAD = """# Figures
 
 The paper's figures, made anew: its own curves in grey, ours with 95 % intervals, and a verdict on each claim.
@@ -102,9 +102,10 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
             for name, claim in claims
             if claim["verdict"] == verdict
         }
-        if verdict in OPENLY:
+        if verdict == OPENLY:
             rows += [
-                (f"{link}<br>{verdict_of(claim)}", headline(claim)) for link, claim in links.items()
+                (link if is_judged(claim) else f"*{link}*", *headline(claim))
+                for link, claim in links.items()
             ]
         else:
             for how, group in kinds(verdict, links).items():
@@ -115,7 +116,7 @@ def verdict_table(claims: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     return "\n\n".join(
         [
             f"{said}, {len(claims)} in all.{note}",
-            table(("claim", "measured"), rows),
+            table((OPENLY, "measured", "stated"), rows),
             *folded,
         ]
     )
@@ -141,12 +142,13 @@ def verdict_of(claim: Mapping[str, Any]) -> str:
     return str(claim["verdict"]) if is_judged(claim) else f"*{claim['verdict']}*"
 
 
-def headline(claim: Mapping[str, Any]) -> str:
-    """The number that decides a claim, what it is of, and what it was said to be."""
+def headline(claim: Mapping[str, Any]) -> tuple[str, str]:
+    """The number that decides a claim with what it is of, and what it was said to be."""
     part = decisive(claim.get("parts", ()))
     if part is None:
-        return ""
-    return f"{escaped(part['what'])}: {number_of(part)}, stated {stated(part)}"
+        return "", ""
+    said = stated(part).replace("above ", "&gt;&nbsp;").replace("below ", "&lt;&nbsp;")
+    return f"{escaped(part['what'])}: {number_of(part)}", said
 
 
 def short_place(place: str) -> str:
@@ -195,7 +197,7 @@ def unbroken(text: str) -> str:
 def section(name: str, result: Result) -> str:
     """A panel: its picture, and how it agrees."""
     panel = result.curves.panel
-    runs = "exact" if panel.exact else f"{result.curves.runs} runs"
+    runs = "exact" if panel.exact else f"n={result.curves.runs}"
     lines = [
         f"(panel-{name})=\n### {name}: {escaped(panel.title)} ({runs})",
         f"![panel-{name}](_static/figure-{name}.png)",

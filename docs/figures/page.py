@@ -12,14 +12,16 @@ from collections.abc import Mapping
 
 from claims_page import claims_page
 from deep_tables import (
+    best_table,
     claims_of_figure3,
     conventions_table,
     figure3_table,
     read,
+    sweep_seeds,
     sweeps_table,
 )
 from figures_page import figures_page
-from results_tables import readings_table, runs_table, speed_table
+from results_tables import fit_table, readings_table, runs_table, speed_table
 from stored_results import DOCS, PICTURES, RESULTS, Result, read_results
 
 from jekyllhyde.lab.draw import draw
@@ -34,10 +36,12 @@ def main() -> None:
     (DOCS / "claims.md").write_text(claims_page(results))
     (RESULTS / "runs.md").write_text(runs_table(results))
     (RESULTS / "speed-settings.md").write_text(speed_table())
+    (RESULTS / "fit.md").write_text(fit_table(results))
     (RESULTS / "readings.md").write_text(readings_table(results))
     (RESULTS / "figure3.md").write_text(figure3_table(read("figure3")))
     (RESULTS / "figure3-claims.md").write_text(claims_of_figure3(results))
     (RESULTS / "deep-sweeps.md").write_text(sweeps_table(read("sweeps")))
+    (RESULTS / "deep-best.md").write_text(best_table(sweep_seeds()))
     (RESULTS / "deep-conventions.md").write_text(conventions_table(read("conventions")))
 
 

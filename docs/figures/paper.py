@@ -4,7 +4,7 @@ python docs/figures/paper.py STORE [STORE ...] [FIGURE3.npz]
 
 A panel is taken from the first store that has runs of all of its cells; what no store has stays as
 it is in docs/results. Figure 3 may come from `benchmarks/deep_study.py`, which trains all of its
-agents on a GPU.
+agents on a GPU; its sweeps come from docs/figures/deep-sweep-seeds.csv, where that is there.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import page
+from deep_tables import sweep_seeds
 from stored_results import MADE, RESULTS
 
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
+from jekyllhyde.lab.figures.rooms_sweeps import AGENTS, SWEEPS
 from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Curves, Others, Panel, has_runs, read
 from jekyllhyde.lab.store import Store
@@ -46,6 +49,8 @@ def main() -> None:
 def curves_of(stores: Sequence[Store], study: Path | None, name: str) -> Curves:
     """A panel's curves, from the study or from the first store that has them."""
     panel = PANELS[name]
+    if panel.experiment.method == "deep" and panel.kind == "end":
+        return swept(panel, sweep_seeds())
     if study is not None and panel.experiment.method == "deep":
         return studied(panel, study)
     able = [store for store in stores if has_runs(panel, store)]
@@ -69,6 +74,35 @@ def studied(panel: Panel, path: Path) -> Curves:
     runs = len(next(iter(samples.values())))
     censored = {tag: np.zeros(len(x)) for tag in samples}
     return Curves(panel, x, samples, y, lo, hi, censored, failures, runs)
+
+
+def swept(panel: Panel, rows: Sequence[Mapping[str, str]]) -> Curves:
+    """A sweep of Figure 3 from the scores of its seeds."""
+    _, x, series = SWEEPS[panel.name.partition("-")[2]]
+    level = str(panel.experiment.problem["level"])
+    samples, failures = {}, {}
+    for tag, label in panel.labels.items():
+        chosen = [
+            row
+            for row in rows
+            if row["call"].removesuffix(" decay") == AGENTS[label]
+            and (row["level"], row["what"]) == (level, series[label][0])
+        ]
+        by_value = [[row for row in chosen if float(row["value"]) == value] for value in x]
+        if not all(by_value):
+            continue
+        samples[tag] = np.array(
+            [[float(row["exact_score"]) for row in seeds] for seeds in by_value]
+        ).T
+        failures[tag] = sum(int(row["diverged"]) for row in chosen)
+    if not samples:
+        raise Undecided(f"it needs the seeds of sweep {panel.name}")
+    panel = replace(panel, series=tuple(samples))
+    summaries = {tag: summarize(values, panel.statistic) for tag, values in samples.items()}
+    y, lo, hi = ({tag: lines[i] for tag, lines in summaries.items()} for i in range(3))
+    runs = len(next(iter(samples.values())))
+    censored = {tag: np.zeros(len(x)) for tag in samples}
+    return Curves(panel, np.array(x), samples, y, lo, hi, censored, failures, runs)
 
 
 def write_numbers(curves: Curves, others: Others) -> None:

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from itertools import groupby
 from operator import itemgetter
 
+import numpy as np
 from markdown_tables import escaped, table
 from stored_results import MADE, RESULTS, Result
 
+from jekyllhyde.lab.agreement import ours_beside, published
 from jekyllhyde.lab.figures import PANELS
 
 
@@ -55,6 +57,39 @@ def speed_table() -> str:
             setting = escaped(row["setting"])
             lines.append((escaped(agent), setting, row["runs"], *ours, share, row["distance"]))
     return table(("series", "setting", "runs", *places, "within noise", "distance"), lines) + "\n"
+
+
+def fit_table(results: Mapping[str, Result]) -> str:
+    """How near 2b and 9c are to the published series: where each is farthest from it in standard
+    errors, and the distance to the optimum that both have left at the end.
+    """
+    rows = []
+    for name in ("2b", "9c"):
+        curves = results[name].curves
+        for tag, label in curves.labels.items():
+            if label not in published(name):
+                continue
+            x, theirs = published(name)[label]
+            ours, error = ours_beside(curves, tag, x)
+            far = (ours - theirs) / np.maximum(error, 1e-12)
+            far[(x == x[0]) | ~np.isfinite(far)] = 0.0  # nothing was learned yet
+            at = int(np.abs(far).argmax())
+            left = [1 - values[np.isfinite(ours)][-1] for values in (ours, theirs)]
+            fell = [
+                1 - values[np.isfinite(ours) & (x >= x[-1] / 10)][0] for values in (ours, theirs)
+            ]
+            rows.append(
+                (
+                    name,
+                    escaped(label),
+                    f"{ours[at] - theirs[at]:+.4f} ({far[at]:+.1f})",
+                    f"{x[at]:,.0f}",
+                    *(f"{end:.4f}" for end in left),
+                    *(f"{start / end:.1f}" for start, end in zip(fell, left, strict=True)),
+                )
+            )
+    head = ("panel", "series", "farthest (standard errors)", "at", "left, ours", "left, published")
+    return table((*head, "last decade, ours", "last decade, published"), rows) + "\n"
 
 
 def runs_table(results: Mapping[str, Result]) -> str:

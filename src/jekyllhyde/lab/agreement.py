@@ -80,8 +80,7 @@ class Agreement:
     def numbers(self) -> str:
         """The line without what it comes to."""
         return (
-            f"{self.points} points, {self.share_text} within noise, "
-            f"mean deviation {self.deviation_text}"
+            f"{self.points} points, {self.share_text} within noise, deviation {self.deviation_text}"
         )
 
 
@@ -123,9 +122,8 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 def _compare(curves: Curves, tag: str, x: Floats, theirs: Floats) -> Agreement:
     is_time = curves.panel.kind == "time"
-    ours, error = _ours_at(curves, tag, x, is_time)
-    runs = published_runs(curves.panel.published) or curves.runs
-    noise = QUANTILE * error * np.sqrt(1.0 + curves.runs / runs)
+    ours, error = ours_beside(curves, tag, x)
+    noise = QUANTILE * error
     drawn = DRAWN_TIME * theirs if is_time else np.full(len(x), DRAWN_RETURN)
     there = np.isfinite(ours)
     allowed = noise + drawn
@@ -141,6 +139,15 @@ def _compare(curves: Curves, tag: str, x: Floats, theirs: Floats) -> Agreement:
         relative=is_time,
         series={},
     )
+
+
+def ours_beside(curves: Curves, tag: str, x: Floats) -> tuple[Floats, Floats]:
+    """Our values where the paper has points, nan where our curve does not say, and the standard
+    error of a difference, both sides' runs counted.
+    """
+    ours, error = _ours_at(curves, tag, x, curves.panel.kind == "time")
+    runs = published_runs(curves.panel.published) or curves.runs
+    return ours, error * np.sqrt(1.0 + curves.runs / runs)
 
 
 def _ours_at(curves: Curves, tag: str, x: Floats, is_time: bool) -> tuple[Floats, Floats]:

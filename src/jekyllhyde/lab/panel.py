@@ -28,6 +28,7 @@ from jekyllhyde.lab.verdicts import Part
 YLABELS = {
     "score": "score of ten greedy episodes",
     "exact_score": "exact score of the greedy policy",
+    "exact_score_end": "exact score of the greedy policy at the end",
     "J_norm": "normalized return",
     "J_norm_jekyll": "normalized return of Jekyll",
     "J_norm_end": "normalized return at the end",
@@ -285,11 +286,8 @@ def _curve(
     )
     values = np.array(curves, dtype=np.float64)
     known = np.maximum.accumulate(np.where(np.isnan(values), 0, np.arange(len(at))), axis=1)
-    return (
-        np.array(at, dtype=np.float64),
-        np.take_along_axis(values, known, axis=1),
-        np.zeros(len(at)),
-    )
+    places = np.array(at, dtype=np.float64)
+    return places, np.take_along_axis(values, known, axis=1), np.zeros(len(at))
 
 
 def _lowest(panel: Panel, values: Floats) -> float:

@@ -45,6 +45,10 @@ class Suite:
         return self._first.method
 
     @property
+    def problem(self) -> Mapping[str, Any]:
+        return self._first.problem
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         return self._first.settings
 

@@ -3,13 +3,16 @@ episodes.
 
 `J&H` and the baselines are as published; J&H is also there as the paper's text has it, and as we
 recommend it. The score is that of ten greedy episodes after every ten of training; `3a-exact` and
-`3b-exact` show the exact score of the same greedy policies.
+`3b-exact` show the exact score of the same greedy policies. The sweeps of Appendix F are in
+`rooms_sweeps`.
 """
 
 import numpy as np
 
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab.claims import Tests, claims, compare, crossed, never, show, untestable
+from jekyllhyde.lab.figures import rooms_sweeps
+from jekyllhyde.lab.figures.rooms_sweeps import BEST, EPISODES
 from jekyllhyde.lab.panel import Curves, Panel
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.verdicts import HIGHER, MUCH_LONGER, MUCH_SHORTER, USUALLY, Estimate, above
@@ -25,11 +28,7 @@ SERIES = (
 )
 JH, PAPER, RECOMMENDED = "jh", "jh-paper", "jh-recommended"
 BASELINES = ("ddqn", "sac", "ddqn+rnd", "sac+rnd")
-# The best scores (the paper says 90, the reward of the goal without the steps to it); a policy has
-# converged to them within half a point, exactly scored.
-BEST = {"3a": 89.14, "3b": 88.83}
-NEAR = 0.5
-EPISODES = 500
+NEAR = 0.5  # to the best score, exactly scored: a policy has converged to it
 
 
 def time_to_top(curves: Curves, tag: str, level: float) -> Estimate:
@@ -118,3 +117,4 @@ PANELS = tuple(
         ("3b-exact", 2, True, _convergence("3b")),
     )
 )
+PANELS += rooms_sweeps.PANELS

@@ -104,7 +104,7 @@ def _panel(name: str, shown: str, tests: Tests) -> Panel:
     settings = shared.SOFTMAX if softmax else shared.DIRECT
     return shared.curve_panel(
         name,
-        f"random MDPs, 50 states, {shown}",
+        f"random MDPs, |S|=50, {shown}",
         Experiment(
             name="fig7c" if softmax else "fig7a",
             method="plan",

@@ -93,7 +93,7 @@ CHAIN = {"name": "chain", "n_states": 10, "beta": 0.8}
 RANDOM = {"name": "garnet", "n_states": 100, "n_actions": 4, "connectivity": 2}
 # The first seed of a panel's MDPs, so that no two panels rest on the same sample of problems.
 FIRST_SEEDS = {"2b": 2000, "9c": 3000, "10b": 4000, "12b": 5000, "15b": 6000, "16b": 7000}
-ON_THE_CHAIN, ON_RANDOM_MDPS = "chain, |S|=10, beta=0.8", "random MDPs, 100 states"
+ON_THE_CHAIN, ON_RANDOM_MDPS = "chain, |S|=10, beta=0.8", "random MDPs, |S|=100"
 DEFAULTS = {"eta": 1.0, "eta_c": 0.1, "q0": 0.0}
 SIZES = list(range(3, 26))
 BETAS = {"from": 0.0, "to": 0.99, "step": 0.01}

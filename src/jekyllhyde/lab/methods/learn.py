@@ -230,6 +230,7 @@ def _deep_rows(
             "at": result.episode,
             "score": result.score[run],
             "exact_score": result.exact_score[run],
+            "exact_score_end": float(result.exact_score[run, -1]),
             "failure": "a network left the finite numbers" if result.diverged[run] else None,
         }
         for run in runs
@@ -258,5 +259,5 @@ DEEP = Method(
     whole=True,
     extra="deep",
     columns=dict.fromkeys(("end", "steps"), COUNT)
-    | {"at": PLACES, "score": CURVE, "exact_score": CURVE},
+    | {"at": PLACES, "score": CURVE, "exact_score": CURVE, "exact_score_end": NUMBER},
 )
