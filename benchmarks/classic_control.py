@@ -1,5 +1,5 @@
 """Gymnasium's classic control in JAX, so that many seeds are trained at once on a GPU; bsuite's
-swing-up, at its middle height; and MiniGrid's DoorKey (`door_key`).
+swing-up, at its middle height; and tasks of MiniGrid (`mini_grid`).
 
 MountainCar-v0, Acrobot-v1 and CartPole-v1: the same equations, starts, rewards and time limits;
 `tests/test_deep_exploration.py` holds them to Gymnasium's. `train` has the mean score of greedy
@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-import door_key
 import maze_task
+import mini_grid
+import remembering_task
 from jekyllhyde.deep import ALGORITHMS, networks
 from jekyllhyde.envs import swing_up
 from jekyllhyde.envs.space_parts import Part
@@ -128,16 +129,16 @@ TASKS = {
     ),
     **{
         name: Task(
-            partial(door_key.reset, size),
-            partial(door_key.step, size),
-            partial(door_key.observe, size),
-            door_key.WIDTH,
-            len(door_key.ACTIONS),
-            door_key.limit_of(size),
-            door_key.PARTS,
-            lambda total: total > 0.0,  # so that the mean is the share that reached the goal
+            partial(mini_grid.reset, name),
+            partial(mini_grid.step, name),
+            mini_grid.observe,
+            mini_grid.WIDTH,
+            len(mini_grid.ACTIONS),
+            limit,
+            mini_grid.PARTS,
+            lambda total: total > 0.0,  # so that the mean is the share that succeeded
         )
-        for name, size in door_key.SIZES.items()
+        for name, limit in mini_grid.LIMITS.items()
     },
     **{
         name: Task(
@@ -150,6 +151,12 @@ TASKS = {
         )
         for name in maze_task.MAZES
     },
+}
+
+
+REMEMBERING = "remembering "  # before the name of a task of MiniGrid that also shows what was done
+TASKS |= {
+    REMEMBERING + name: remembering_task.remembering(TASKS[name]) for name in mini_grid.LIMITS
 }
 
 

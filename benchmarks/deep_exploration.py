@@ -8,6 +8,7 @@
     control    MountainCar-v0, Acrobot-v1 and CartPole-v1, in JAX
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
     door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
+    grids      MiniGrid's MultiRoom of two and of six rooms, and KeyCorridorS3R1, in JAX
     ablation   one part of `recommended` taken away or put back, on four tasks
     peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
                settings each, on seeds of their own
@@ -45,7 +46,6 @@ import numpy as np  # isort: skip
 from scipy import sparse  # isort: skip
 
 import classic_control  # isort: skip
-import door_key  # isort: skip
 import maze_task  # isort: skip
 from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
 from jekyllhyde.lab import bsuite_score  # isort: skip
@@ -57,10 +57,24 @@ SEEDS = 20
 NEAR = {"rooms": 0.5, "sea": 0.02, "windy": 0.02}  # of the best score, where a run counts as solved
 CONTROL = {"MountainCar-v0": -110.0, "Acrobot-v1": -90.0, "CartPole-v1": 475.0}
 SWING = "jekyllhyde/CartPoleSwingUp-v0"
-DOOR = dict(zip(door_key.SIZES, (100_000, 200_000, 300_000), strict=True))  # steps
-REACHED = 0.94  # of greedy episodes, of which 19 in 20 are to reach the goal
+DOOR = {  # steps
+    "MiniGrid-DoorKey-5x5-v0": 100_000,
+    "MiniGrid-DoorKey-6x6-v0": 200_000,
+    "MiniGrid-DoorKey-8x8-v0": 300_000,
+}
+GRIDS = {  # steps
+    "MiniGrid-MultiRoom-N2-S4-v0": 60_000,
+    "MiniGrid-MultiRoom-N4-S5-v0": 200_000,  # of six rooms, in spite of its name
+    "MiniGrid-KeyCorridorS3R1-v0": 200_000,
+}
+REACHED = 0.94  # of greedy episodes, of which 19 in 20 are to succeed
 MAZES = dict.fromkeys(maze_task.MAZES, 0.9)
-SCORES = {**CONTROL, SWING: bsuite_score.GOOD, **dict.fromkeys(DOOR, REACHED), **MAZES}
+SCORES = {
+    **CONTROL,
+    SWING: bsuite_score.GOOD,
+    **dict.fromkeys([*DOOR, *GRIDS], REACHED),
+    **MAZES,
+}
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 100_000, "CartPole-v1": 50_000}
 ABLATED = {"sea:20": (500, 20), "windy:10": (400, 20), "rooms:1": (200, 10)}  # and how long
 ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
@@ -273,6 +287,9 @@ def calls() -> dict[str, list[Call]]:
         "control": [Call(task, budget=STEPS[task], every=2_000) for task in CONTROL],
         "swing": [Call(SWING, budget=300_000, every=10_000)],
         "door": [Call(task, budget=budget, every=10_000) for task, budget in DOOR.items()],
+        "grids": [
+            Call(task, seeds=8, budget=budget, every=10_000) for task, budget in GRIDS.items()
+        ],
         "ablation": [
             Call(task, {name: changes}, 32, budget, every)
             for task, (budget, every) in ABLATED.items()

@@ -1,12 +1,14 @@
 """What the paper's figures cost: the work that a store holds, and the core-hours that this
 machine's speed predicts for it.
 
-python benchmarks/figures.py STORE
+python benchmarks/figures.py STORE [PANEL ...]
 
 Per experiment and series one run is timed on one core, twice, the second time counts; its speed, in
-environment steps (learning) or updates (planning) per second, is applied to all that the store has
-of the series, and to the size that the protocol asks for. Writes docs/results/costs.csv and
-docs/results/costs.md; of experiments that the store does not have the rows stay as they are.
+environment steps (learning) or updates (planning) per second, is applied to what the store has of
+the series, as far as docs/results shows so many runs, and to the size that the protocol asks for.
+Writes docs/results/costs.csv and docs/results/costs.md; of experiments that the store does not
+have, or that are not those of the panels named, the rows stay as they are. Experiments with
+networks are not counted, nor those without an update.
 """
 
 from __future__ import annotations
@@ -39,8 +41,14 @@ def speed(cell: Cell) -> float:
     return float(row.get("steps") or row["end"]) / seconds
 
 
+def runs_on_page(panel: str) -> int:
+    """The runs behind what docs/results shows of a panel."""
+    with (RESULTS / f"{panel}.csv").open(newline="") as file:
+        return min(int(row["runs"]) for row in csv.DictReader(file))
+
+
 def main() -> None:
-    store = Store.open(sys.argv[1])
+    store, chosen = Store.open(sys.argv[1]), sys.argv[2:] or list(PANELS)
     shown: dict[str, list[str]] = {}
     for panel in PANELS.values():
         shown.setdefault(panel.experiment.name, []).append(panel.name)
@@ -49,26 +57,30 @@ def main() -> None:
     rows = []
     for panels in shown.values():
         experiment = PANELS[panels[0]].experiment
-        if METHODS[experiment.method].extra is not None:
+        method = METHODS[experiment.method]
+        if method.extra is not None or not any(method.work(c.settings) for c in experiment.cells):
             continue
         present = [store.runs(cell.digest) for cell in experiment.cells]
-        if not all(present):
+        if not all(present) or not set(panels) & set(chosen):
             rows += [row for row in known if row["panels"].split()[0] == panels[0]]
             continue
         work = here = full = 0.0
+        on_page = min(runs_on_page(panel) for panel in panels)
         for label in dict.fromkeys(cell.series for cell in experiment.cells):
             cells = [cell for cell in experiment.cells if cell.series == label]
             table = store.table([cell.digest for cell in cells], ["steps", "end"])
             done = float(pc.sum(table["steps"]).as_py() or pc.sum(table["end"]).as_py() or 0)
-            seconds = done / speed(cells[len(cells) // 2])
             runs = sum(store.runs(cell.digest) for cell in cells)
-            work, here = work + done, here + seconds
-            full += seconds * experiment.runs * len(cells) / max(runs, 1)
+            a_run = done / runs * len(cells)
+            seconds = a_run / speed(cells[len(cells) // 2])
+            counted = min(runs / len(cells), on_page)
+            work, here = work + a_run * counted, here + seconds * counted
+            full += seconds * experiment.runs
         rows.append(
             {
                 "panels": " ".join(panels),
                 "cells": len(experiment.cells),
-                "runs": min(present),
+                "runs": min(*present, on_page),
                 "asked for": experiment.runs,
                 "steps or updates": f"{work:.3g}",
                 "core hours": f"{here / 3600:.3f}",

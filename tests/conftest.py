@@ -1,9 +1,12 @@
 """Shared fixtures and the hypothesis profile: deterministic, no deadlines, since the first call of
 a kernel compiles it. Assertions count in the modules that tests share too, and under `python -O`.
+
+Most of the time goes into compiling agents that take a few steps, so XLA does not optimize here.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 names = {path.stem for path in Path(__file__).parent.glob("*.py")} - {"conftest"}
 pytest.register_assert_rewrite(*(name for name in names if not name.startswith("test_")))
 

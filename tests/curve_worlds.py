@@ -35,6 +35,11 @@ def chain_fails(label: str, x: Floats) -> Floats:
     return np.where(x > 95_000, 0.4 if "eps=10/sqrt" in label else 0.3, rising)
 
 
+def chain_leaves_it(label: str, x: Floats) -> Floats:
+    # J&H stays, all others learn.
+    return (0.1 if "J&H" in label else 0.99) + 0.0 * x
+
+
 def random_learns(label: str, x: Floats) -> Floats:
     gap = 1 / (1 + x / 500)
     if "lam" in label:
@@ -80,6 +85,10 @@ def random_fails(label: str, x: Floats) -> Floats:
 def long_learns(label: str, x: Floats) -> Floats:
     gap = 500 / (500 + x)
     return 1 - gap * {"o=0.5": 0.9, "o=10/sqrt(t)": 1.0}.get(label.rsplit(" ", maxsplit=1)[-1], 1.1)
+
+
+def half_is_sooner(label: str, x: Floats) -> Floats:
+    return 1 - (0.5 if "o=0.5" in label else 1.0) * 500 / (500 + x)
 
 
 def long_stalls(label: str, x: Floats) -> Floats:
@@ -205,10 +214,20 @@ def lost_seeds(label: str, x: Floats) -> Floats:
     return np.stack([step_at(300.0, x, -5.0, 89.2), level(-5.0)(label, x)])
 
 
-def even_runs(label: str, x: Floats) -> Floats:
-    # Runs that differ between schedules of o, in turn to either side.
-    side = 1.0 if "o=0.5" in label else -1.0
-    return 0.9 + 0.05 * side * np.array([[1.0], [-1.0]]) + 0.0 * x
+def to_either_side(mark: str) -> World:
+    """Runs that differ between series with the mark and those without it, in turn to either
+    side.
+    """
+    return lambda label, x: (
+        0.9 + (0.05 if mark in label else -0.05) * np.array([[1.0], [-1.0]]) + 0.0 * x
+    )
+
+
+even_runs = to_either_side("o=0.5")  # between schedules of o
+
+
+def one_in_ten(label: str, x: Floats) -> Floats:
+    return 0.999 - 0.009 * np.eye(10)[:, :1] + 0.0 * x
 
 
 def long_behind(label: str, x: Floats) -> Floats:

@@ -589,7 +589,7 @@ def test_figure_writes_picture_numbers_and_verdicts(
         "5a.png",
     ]
     lines = (tmp_path / "5a.csv").read_text().splitlines()
-    assert lines[0] == "series,x,y,lo,hi"
+    assert lines[0] == "series,x,y,lo,hi,median,censored,runs,failed"
     assert len(lines) == 1 + 7 * 1000
     claims = json.loads((tmp_path / "5a.claims.json").read_text())
     names = {"id", "claim", "place", "verdict", "reason", "measured", "parts"}

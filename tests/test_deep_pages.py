@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+AGENTS = ("jekyll_hyde", "ddqn", "sac")
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
@@ -73,6 +76,70 @@ def test_what_is_said_of_figure_3_is_what_its_table_has(tables: Any) -> None:
         ends = binomtest(count, 16).proportion_ci(method="wilson")
         assert f"[{100 * ends.low:.0f}, {100 * ends.high:.0f}]" == stated
         assert stated in text
+
+
+def test_what_is_said_of_the_sweeps_is_what_their_seeds_have(tables: Any) -> None:
+    rows, text = tables.sweep_seeds(), spoken("deep")
+
+    def scores(call: str, level: str, what: str, value: float) -> np.ndarray:
+        chosen = (call, level, what, value)
+        return np.array(
+            [
+                float(row["exact_score"])
+                for row in rows
+                if (row["call"], row["level"], row["what"], float(row["value"])) == chosen
+            ]
+        )
+
+    # the published settings, in two sweeps
+    twice = [scores("jekyll_hyde", "1", *at) for at in (("eta", 0.001), ("eta_rnd", 0.003))]
+    assert [len(each) for each in twice] == [30, 30]
+    assert "give {:.1f} and {:.1f} on level 1".format(*(each.mean() for each in twice)) in text
+    errors = [each.std() / np.sqrt(len(each) - 1) for each in twice]
+    assert "standard errors are {:.1f} and {:.1f}.".format(*errors) in text
+    assert 0.3 < (np.concatenate(twice) > 89.14 - 0.5).mean() < 0.7  # about half of them fail
+    sac = [row for row in rows if row["call"] == "sac"]
+    tops = {"1": 89.14, "2": 88.83}
+    assert not any(float(row["exact_score"]) > tops[row["level"]] - 0.5 for row in sac)
+    once = [(row["level"], row["value"]) for row in sac if float(row["first"])]
+    assert once == [("2", "0.001")] * 2
+    assert "at its best rate 2 of 10 seeds of level 2 were there once." in text
+    ends = {
+        (row["agent"], row["level"]): float(row["exact_score"])
+        for row in tables.read("figure3")
+        if (row["config"], row["episode"]) == ("published", "500")
+    }
+    for level in "12":
+        assert scores("sac", level, "eta", 0.001).mean() > ends["sac_rnd", level]
+        for width in ("ddqn", "ddqn 64-64"):  # plain Double DQN with a smaller step, or as wide
+            best = max(scores(width, level, "eta_c", rate).mean() for rate in (0.001, 0.003))
+            assert best > tops[level] - 1
+
+
+def test_what_is_said_of_speed_on_a_cpu_is_what_was_measured() -> None:
+    measured = json.loads((DOCS.parent / "benchmarks" / "results" / "deep.json").read_text())
+    text = (DOCS / "deep.md").read_text()
+    one_core, share = measured["one_core"], 100 * measured["share"]
+    for name, kind in {
+        "J&H": "J&H, ours",
+        "the same update in eager PyTorch": "J&H, eager PyTorch",
+        "SAC": "SAC, ours",
+        "DDQN": "DDQN, ours",
+        "DQN of Stable-Baselines3": "DQN, Stable-Baselines3",
+        "DQN of SBX": "DQN, SBX",
+    }.items():
+        assert f"| {name} | {int(one_core[kind] + 0.5):,} |" in text
+    total = [f"{measured['all_cores'][name]['steps_per_s']:,.0f}" for name in AGENTS]
+    assert "Ten seeds on two cores: {} (J&H), {} (DDQN), {} (SAC)".format(*total) in text
+    assert f"make 34: ours is {one_core['J&H, ours'] / 34:.0f} times as fast" in text
+    assert f"{measured['flops'] / 1e6:.0f} million floating-point operations" in text
+    rate = f"at {share:.0f} % of the rate at which the same core multiplies [256, 64] by [64, 64]"
+    assert f"{rate} over and over ({measured['gemm_flops_per_s'] / 1e9:.0f} GFLOP/s)" in text
+    report = (DOCS.parent / "benchmarks" / "results" / "deep.md").read_text()
+    shares = dict(re.findall(r"^\| ((?:K|width) \| \d+) \|.*\| (\d+ %) \|$", report, re.MULTILINE))
+    for batch, width in (("16", "32"), ("64", "64"), ("128", "128"), ("512", "256")):
+        row = f"| {batch} | {shares[f'K | {batch}']} | | {width} | {shares[f'width | {width}']} |"
+        assert row in text
 
 
 def test_what_is_said_of_the_deep_conventions_is_what_their_table_has(tables: Any) -> None:

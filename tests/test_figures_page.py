@@ -27,6 +27,9 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 FIGURES, CLAIMS = ((DOCS / f"{name}.md").read_text() for name in ("figures", "claims"))
 
 
+WITHOUT_RUNS = {"11b-levels"}  # what is said of two groups of series tells them not apart
+
+
 @pytest.fixture(scope="module")
 def page() -> Any:
     """The module that writes the pages."""
@@ -50,6 +53,37 @@ def test_the_pages_are_those_that_the_results_give(page: Any, results: dict[str,
     assert page.claims_page(results) == CLAIMS
     assert page.runs_table(results) == (DOCS / "results" / "runs.md").read_text()
     assert page.readings_table(results) == (DOCS / "results" / "readings.md").read_text()
+
+
+def test_the_verdicts_are_those_that_the_readings_of_today_give(results: dict[str, Any]) -> None:
+    """Of the estimates that are kept; so no part is of an earlier reading, and none is missing."""
+    again = script("judge_again")
+    way = again.curves_from((), results)
+    for name, result in results.items():
+        for claim, record in zip(result.curves.panel.claims, result.claims, strict=True):
+            if claim.id not in WITHOUT_RUNS:
+                judged, _ = again.judge_one(name, claim, way)
+                assert judged.verdict == record["verdict"], claim.id
+                assert (claim.text, claim.place) == (record["claim"], record["place"])
+                parts = [part.record() for part in judged.parts]
+                assert [rounded(part) for part in parts] == [
+                    rounded(part) for part in record["parts"]
+                ], claim.id
+
+
+def rounded(part: dict[str, Any]) -> dict[str, Any]:
+    """A part with as many digits as the places of an axis have in docs/results."""
+    return {
+        key: float(f"{value:.5g}") if isinstance(value, float) else value
+        for key, value in part.items()
+    }
+
+
+def test_no_part_waits_for_a_panel_that_is_there(results: dict[str, Any]) -> None:
+    for result in results.values():
+        for claim in result.claims:
+            for panel in re.findall(r"it needs (?:runs of )?panel ([\w-]+)", claim["reason"]):
+                assert panel not in results, f"{claim['id']}: {claim['reason']}"
 
 
 def test_the_tables_of_the_deep_page_are_those_that_the_results_give(

@@ -22,6 +22,7 @@ from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Panel, panel_of, read
 from jekyllhyde.lab.spec import Experiment
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.stored_numbers import COLUMNS
 from jekyllhyde.lab.verdicts import VERDICTS
 
 PROTOCOL = """2a 2b 2c 5a 5b 5c 5d 6a 6b 6c 6d 7a 7b 7c 7d 8a 8b 9a 9b 9c 9d 10a 10b 11a 11b 12a 12b
@@ -96,7 +97,7 @@ def check_panel(name: str, store: Store, tmp_path: Path) -> None:
         f"{name}.claims.json",
     ]
     rows = list(csv.DictReader(paths[2].read_text().splitlines()))
-    assert list(rows[0]) == ["series", "x", "y", "lo", "hi"]
+    assert list(rows[0]) == list(COLUMNS)
     assert len(rows) == len(curves.x) * len(curves.y)
     assert all(
         float(row["lo"]) <= float(row["y"]) + 1e-9 <= float(row["hi"]) + 2e-9 for row in rows

@@ -111,12 +111,39 @@ def test_a_judged_claim_is_written_as_it_is_read() -> None:
     assert str(Estimate(4.0, -np.inf, 5.0)) == "5 or less"
 
 
+def test_the_words_are_read_as_the_page_says() -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "readings.md").read_text()
+    no_longer, slightly = verdicts.NO_LONGER.high, verdicts.SLIGHTLY_LONGER.high
+    often, usually = verdicts.OFTEN.low, [share.low for share in verdicts.USUALLY]
+    for words, reading in {
+        "almost equal; a bit lower": f"within {EQUAL.high:g}; down to "
+        f"{-verdicts.SLIGHTLY_LOWER.low:g} lower",
+        "found; solved, well": f"above {verdicts.FOUND:g}; above {verdicts.SOLVED:g} (the paper's "
+        "marks)",
+        "exactly": f"below {verdicts.ROUNDING:g}",
+        "much, very, large": f"the direction, and a factor {verdicts.MUCH_LONGER.low:g} beside it",
+        "as fast, comparable, no worse": f"no more than {100 * (no_longer - 1):.0f} %",
+        "slightly": f"up to a factor {slightly:g}",
+        "perceptible; matters much": f"by more than {100 * (ALIKE.high - 1):.0f} %",
+        "about, around a number": f"within a factor {about(1.0).high:g}; on a swept axis within one"
+        " step of the nearest point; of a return, what rounds to it",
+        "very close, very stable": f"within {EQUAL.high:g}",
+        "often; a bit more": f"above {often:g}; up to {verdicts.A_LITTLE_MORE.high:g}",
+        'what is said without "all" or "never"': "most (above {:g}), and nearly all (above {:g}) "
+        "beside it".format(*usually),
+    }.items():
+        assert re.search(rf"^\| {re.escape(words)} \|[^|]*\| {re.escape(reading)} \|$", page, re.M)
+    assert 1 / verdicts.MUCH_SHORTER.high == verdicts.MUCH_LONGER.low
+    assert ALIKE == Range(verdicts.NO_SHORTER.low, verdicts.NO_LONGER.high)
+    assert verdicts.PERCEPTIBLY_SHORTER.high == ALIKE.low
+
+
 def test_no_figure_has_a_threshold_of_its_own_or_imports_another() -> None:
     """What is stated is a reading that all share, or a number that stands in the sentence."""
     stated = re.compile(r"\b(?:above|below|about|place_about|rounds_to|Range)\(([^()]*)\)")
     named = re.compile(r"top|FOUND|SOLVED|ROUNDING|said\.\w+\.low|EQUAL\.low|MUCH_LONGER\.low|BEST")
     sentences = " ".join(sentence.text for sentence in SENTENCES.values()).replace(",", "")
-    for path in sorted(FIGURES.glob("figure*.py")):
+    for path in sorted(FIGURES.glob("*.py")):
         text = path.read_text()
         assert not re.search(r"import figure\d|from .*figure\d\d", text)
         for arguments in stated.findall(text):

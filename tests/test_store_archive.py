@@ -85,7 +85,7 @@ def test_the_archive_in_the_repository_has_the_runs_behind_the_results(tmp_path:
     subprocess.run(["tar", "xf", str(archive), "-C", str(tmp_path)], check=True)
     store = Store.open(tmp_path / "store")
     assert not store.damaged
-    for name in ("9c", "10b", "16b"):
+    for name in ("5a", "9c", "10b", "15a", "16b"):
         curves = read(PANELS[name], store)
         with (ROOT / "docs" / "results" / f"{name}.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))

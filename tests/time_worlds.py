@@ -179,5 +179,14 @@ def spread_where(chosen: Callable[[Floats], Any]) -> World:
     return lambda label, x: 5000 * (1 + np.where(chosen(x), 0.5, 0.05) * np.array([[-1.0], [1.0]]))
 
 
+def to_either_side(mark: str) -> World:
+    """Times that differ between series with the mark and those without it, in turn to either
+    side.
+    """
+    return lambda label, x: (
+        5000 * (1 + (0.3 if mark in label else -0.3) * np.array([[1.0], [-1.0]]) + 0.0 * x)
+    )
+
+
 def diverging(label: str, x: Floats) -> Floats:
     return np.nan * x

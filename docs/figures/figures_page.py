@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,15 +10,18 @@ from itertools import groupby
 from typing import Any
 
 from markdown_tables import escaped, fold, table
-from stored_results import Result
+from stored_results import RESULTS, Result
 
 from jekyllhyde.lab.agreement import (
     DIFFERS,
+    DRAWN_RETURN,
+    DRAWN_TIME,
     ENOUGH,
     FEW,
     NOISY_RETURN,
     NOISY_TIME,
     QUANTILE,
+    published_runs,
     worst_first,
 )
 from jekyllhyde.lab.html_page import WORST_FIRST
@@ -37,21 +41,19 @@ Drawings: a band is stated, dots are measured; green holds, red fails, grey is o
 
 ## Panels beside the published curves, worst first
 
-Published points are within noise if they differ from ours by at most {errors:g} standard errors, both sides' runs counted. {few} points or more match if {enough:.0%} are; none does where the median one may differ by {returns:g} (times: {times:.0%}).
+Published points are within noise if they differ from ours, or from the line between two of ours that hardly differ, by at most {errors:g} standard errors (both sides' runs counted, as many as ours where unknown: {unknown}) and {drawn:g} (times: {drawn_time:.1%}) for drawing. {few} points or more match if {enough:.0%} are; none does where the median one may differ by {returns:g} (times: {times:.0%}).
 
 {panels}
 """  # noqa: E501
 PLAIN_WORDS = {
     2: "Agents that learn from samples. On the chain on-policy updates stay with the low-hanging "
-    "fruit, and J&H leaves it; on random MDPs both learn, and bonuses without replay lag.",
-    3: "Networks on Four Rooms ({doc}`deep`); no numbers were published. Baselines are as "
-    "published, without the falling step of the authors' code.",
-    5: "Exact updates on the chain with the direct parametrization: where a policy never goes, "
-    "on-policy updates hardly move it.",
-    6: "The same with softmax. Nothing converges completely, and entropy moves the fixed point "
-    "instead of finding the way out.",
-    7: "Exact updates on random MDPs, without anything that deceives: densities matter mostly for "
-    "the slowest tenth.",
+    "fruit, which J&H leaves; on random MDPs both learn, and bonuses without replay lag.",
+    3: "Networks on Four Rooms ({doc}`deep`): baselines as published, without the falling step of "
+    "the authors' code; J&H recommended is `recommended_0_3`. No numbers were published.",
+    5: "Exact updates on the chain, direct: where a policy never goes, on-policy updates hardly "
+    "move it.",
+    6: "The same with softmax. Nothing converges completely; entropy moves the fixed point.",
+    7: "Exact updates on random MDPs: densities matter more for the slowest tenth than on average.",
     8: "The runs of 2a again: the mixture that acts, and Jekyll alone.",
     9: "The runs of 2b again, and ten times longer ones; their settings were found by fitting "
     "({doc}`reproducing`).",
@@ -61,8 +63,8 @@ PLAIN_WORDS = {
     13: "Random MDPs with steps chosen for speed.",
     14: "Longer chains and sweeter fruit.",
     15: "Optimism of the first value.",
-    16: "How often Hyde leads, held constant: by both returns, as published, and by Jekyll's "
-    "alone, of which the text speaks.",
+    16: "How often Hyde leads, held constant: by both returns as published, and by "
+    "Jekyll's alone as in the text.",
 }
 
 
@@ -76,6 +78,13 @@ def figures_page(results: Mapping[str, Result]) -> str:
         enough=ENOUGH,
         returns=NOISY_RETURN,
         times=NOISY_TIME,
+        unknown=", ".join(
+            name
+            for name, result in results.items()
+            if result.agreement.points and published_runs(name) is None
+        ),
+        drawn=DRAWN_RETURN,
+        drawn_time=DRAWN_TIME,
     )
     parts = [head]
     for number, group in groupby(results.items(), lambda item: figure_of(item[0])):
@@ -197,7 +206,7 @@ def unbroken(text: str) -> str:
 def section(name: str, result: Result) -> str:
     """A panel: its picture, and how it agrees."""
     panel = result.curves.panel
-    runs = "exact" if panel.exact else f"n={result.curves.runs}"
+    runs = "exact" if panel.exact else f"n={runs_of(name)}"
     lines = [
         f"(panel-{name})=\n### {name}: {escaped(panel.title)} ({runs})",
         f"![panel-{name}](_static/figure-{name}.png)",
@@ -205,6 +214,13 @@ def section(name: str, result: Result) -> str:
         + ("" if result.is_current else "Runs of earlier settings."),
     ]
     return "\n\n".join(line.strip() for line in lines if line) + "\n"
+
+
+def runs_of(name: str) -> str:
+    """How many runs the series of a panel have: the fewest, and the most if these are more."""
+    with (RESULTS / f"{name}.csv").open(newline="") as file:
+        counts = {int(row["runs"]) for row in csv.DictReader(file)}
+    return " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
 
 
 def claims_table(claims: Sequence[Mapping[str, Any]]) -> str:

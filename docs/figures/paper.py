@@ -2,14 +2,15 @@
 
 python docs/figures/paper.py STORE [STORE ...] [FIGURE3.npz]
 
-A panel is taken from the first store that has runs of all of its cells; what no store has stays as
-it is in docs/results. Figure 3 may come from `benchmarks/deep_study.py`, which trains all of its
-agents on a GPU; its sweeps come from docs/figures/deep-sweep-seeds.csv, where that is there.
+A panel is taken from the first store that has runs of all of its cells. What no store has stays as
+it is in docs/results, and what the claims of other panels need of it is taken from there
+(`kept_curves.py`); its own claims are judged anew by `judge_again.py`, where readings change.
+Figure 3 may come from `benchmarks/deep_study.py`, which trains all of its agents on a GPU; its
+sweeps come from docs/figures/deep-sweep-seeds.csv, where that is there.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,10 @@ from pathlib import Path
 import numpy as np
 import page
 from deep_tables import sweep_seeds
-from stored_results import MADE, RESULTS
+from kept_curves import without_runs
+from stored_results import MADE, RESULTS, read_results
 
+from jekyllhyde.files import write_text
 from jekyllhyde.intervals import Floats, summarize
 from jekyllhyde.lab.agreement import published
 from jekyllhyde.lab.figures import PANELS
@@ -29,6 +32,7 @@ from jekyllhyde.lab.figures.rooms_sweeps import AGENTS, SWEEPS
 from jekyllhyde.lab.judgement import judge
 from jekyllhyde.lab.panel import Curves, Others, Panel, has_runs, read
 from jekyllhyde.lab.store import Store
+from jekyllhyde.lab.stored_numbers import numbers_text
 from jekyllhyde.lab.verdicts import Undecided
 
 MOST_POINTS = 101
@@ -37,10 +41,17 @@ MOST_POINTS = 101
 def main() -> None:
     stores = [Store.open(path) for path in sys.argv[1:] if not path.endswith(".npz")]
     study = next((Path(path) for path in sys.argv[1:] if path.endswith(".npz")), None)
-    curves = partial(curves_of, stores, study)
+    curves, results = partial(curves_of, stores, study), read_results()
+
+    def others(name: str) -> Curves:
+        try:
+            return curves(name)
+        except Undecided:
+            return without_runs(name, results)
+
     for name in PANELS:
         try:
-            write_numbers(curves(name), curves)
+            write_numbers(curves(name), others)
         except Undecided:
             print(f"{name}: as it was")
     page.main()
@@ -108,17 +119,8 @@ def swept(panel: Panel, rows: Sequence[Mapping[str, str]]) -> Curves:
 def write_numbers(curves: Curves, others: Others) -> None:
     """P.csv and P.claims.json of a panel P, and in made.json what was run for it."""
     name = curves.panel.name
-    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["series", "x", "y", "lo", "hi", "median", "censored", "runs"])
-        for tag, label in curves.labels.items():
-            median = np.median(curves.samples[tag], axis=0)
-            lines = (curves.x, curves.y[tag], curves.lo[tag], curves.hi[tag], median)
-            for i in kept(curves.x, curves.panel.published):
-                values = (*(line[i] for line in lines), curves.censored[tag][i])
-                writer.writerow(
-                    [label, *(f"{value:.6g}" for value in values), len(curves.samples[tag])]
-                )
+    places = kept(curves.x, curves.panel.published)
+    write_text(RESULTS / f"{name}.csv", numbers_text(curves, places, digits=6))
     claims = [claim.record() for claim in judge(curves, others)]
     (RESULTS / f"{name}.claims.json").write_text(json.dumps(claims, indent=1) + "\n")
     made = json.loads(MADE.read_text()) | {name: curves.panel.experiment.digest}

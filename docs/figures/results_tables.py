@@ -85,11 +85,13 @@ def fit_table(results: Mapping[str, Result]) -> str:
                     f"{ours[at] - theirs[at]:+.4f} ({far[at]:+.1f})",
                     f"{x[at]:,.0f}",
                     *(f"{end:.4f}" for end in left),
+                    f"{left[0] / left[1]:.1f}",
                     *(f"{start / end:.1f}" for start, end in zip(fell, left, strict=True)),
                 )
             )
     head = ("panel", "series", "farthest (standard errors)", "at", "left, ours", "left, published")
-    return table((*head, "last decade, ours", "last decade, published"), rows) + "\n"
+    ends = ("ratio", "last decade, ours", "last decade, published")
+    return table((*head, *ends), rows) + "\n"
 
 
 def runs_table(results: Mapping[str, Result]) -> str:

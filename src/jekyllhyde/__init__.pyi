@@ -5,6 +5,7 @@ from jekyllhyde.agent import Agent as Agent
 from jekyllhyde.agent import Record as Record
 from jekyllhyde.agent_promises import check_agent as check_agent
 from jekyllhyde.envs.environment_check import check_env as check_env
+from jekyllhyde.envs.remembering import Remembering as Remembering
 from jekyllhyde.errors import InputError as InputError
 from jekyllhyde.lab.spec import Experiment as Experiment
 from jekyllhyde.mdp.chain import chain as chain

@@ -6,20 +6,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 import jekyllhyde as jh
-from jekyllhyde import references
-from jekyllhyde.cli.console import say, show_table
-from jekyllhyde.cli.laboratory import Lab, compute, hint, with_runs
-from jekyllhyde.errors import check_choice, missing, need, require
-from jekyllhyde.files import prepare_folder
+from jekyllhyde.cli.console import prepare_out, say, show_table
+from jekyllhyde.cli.laboratory import Lab, compute, hint
+from jekyllhyde.cli.panels import find_panels, ready
+from jekyllhyde.errors import need, require
 from jekyllhyde.progress_bar import progress_bar
+
+if TYPE_CHECKING:
+    from jekyllhyde.lab.stored_numbers import Numbers
+
+Entry = dict[str, Any]  # of a panel in the JSON report
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class Figure:
     runs: Annotated[int | None, hint("the preset's")] = None
     # paper (full size; hours for all) or quick (10 runs, 11 points per axis).
     preset: str = "paper"
+    # Folder that has P.csv and P.claims.json of each panel P, as this command writes them, or
+    # docs/results: draw these again, and compute nothing.
+    numbers: Annotated[Path | None, hint("none, runs are made", "PATH")] = None
     # Folder for P.png, P.pdf, P.csv and P.claims.json of each panel P.
     out: Path = Path("out")
     # Print one JSON object instead of the tables.
@@ -51,28 +59,21 @@ class Figure:
         from jekyllhyde.lab.figures.drawings import DRAWINGS
 
         chosen = find_panels(self.panels, {**DRAWINGS, **PANELS}, EXPLORATION)
-        drawings = [name for name in chosen if name in DRAWINGS]
-        panels = {name: panel for name, panel in chosen.items() if name not in drawings}
-        made, absent = ready(panels, self.preset, self.runs)
-        for module, names in absent.items():
-            if "all" not in self.panels:
-                need(panels[names[0]].method.extra)
-            say(f"left out, for lack of {module}: {', '.join(names)}", error=True)
-        if self.lab.dry_run:
+        panels = {name: panel for name, panel in chosen.items() if name not in DRAWINGS}
+        if self.numbers is not None:
+            makes = self._stored(panels, self.numbers)
+        elif self.lab.dry_run:
+            made = self._able(panels)
             compute(self.lab, [panel.experiment for panel in made.values()], " ".join(made))
             return
-        need("plot")
-        folder = prepare_folder(self.out)
-        report: dict[str, Any] = {}
-        for name in drawings:
-            paths = folder / f"{name}.png", folder / f"{name}.pdf"
+        else:
+            makes = self._computed(panels, PANELS)
+        report: dict[str, Entry] = {}
+        for name in (name for name in chosen if name not in panels):
+            paths = self.out / f"{name}.png", self.out / f"{name}.pdf"
             DRAWINGS[name](*paths)
             report[name] = {"files": [str(path) for path in paths]}
-        others, _ = ready({**PANELS, **panels}, self.preset, self.runs)
-        if len(made) > 1:  # all runs first, for claims that set panels beside each other
-            experiments = [panel.experiment for panel in made.values()]
-            compute(self.lab, experiments, f"{len(made)} panels", quiet=self.json)
-        report |= {name: self._make(panel, folder, others) for name, panel in made.items()}
+        report |= {name: make() for name, make in makes.items()}
         files = [file for entry in report.values() for file in entry["files"]]
         say(*([json.dumps(report)] if self.json else files))
         verdicts = [
@@ -81,11 +82,49 @@ class Figure:
         if verdicts and not self.json:
             say(f"{verdicts.count('supported')} of {len(verdicts)} claims hold")
 
-    def _make(
-        self, panel: jh.lab.Panel, folder: Path, others: Mapping[str, jh.lab.Panel]
-    ) -> dict[str, Any]:
+    def _able(self, panels: Mapping[str, jh.lab.Panel]) -> dict[str, jh.lab.Panel]:
+        # Those that can be computed here, at the size asked for.
+        made, absent = ready(panels, self.preset, self.runs)
+        for module, names in absent.items():
+            if "all" not in self.panels:
+                need(panels[names[0]].method.extra)
+            say(f"left out, for lack of {module}: {', '.join(names)}", error=True)
+        return made
+
+    def _computed(
+        self, panels: Mapping[str, jh.lab.Panel], paper: Mapping[str, jh.lab.Panel]
+    ) -> dict[str, Callable[[], Entry]]:
+        # How each panel is made of runs, those that the store lacks computed before.
+        made = self._able(panels)
+        others, _ = ready({**paper, **panels}, self.preset, self.runs)
+        prepare_out(self.out)
+        if len(made) > 1:  # all runs first, for claims that set panels beside each other
+            experiments = [panel.experiment for panel in made.values()]
+            compute(self.lab, experiments, f"{len(made)} panels", quiet=self.json)
+        return {name: partial(self._make, panel, others) for name, panel in made.items()}
+
+    def _stored(
+        self, panels: Mapping[str, jh.lab.Panel], folder: Path
+    ) -> dict[str, Callable[[], Entry]]:
+        # How each panel is made of its numbers, all of them read before anything is written.
+        from jekyllhyde.lab.stored_numbers import read_numbers
+
+        flags = {**vars(self.lab), "runs": self.runs, "preset": self.preset}
+        usual = {**vars(Lab()), "runs": None, "preset": Figure.preset}
+        given = [f"--{name.replace('_', '-')}" for name in flags if flags[name] != usual[name]]
+        where = f"numbers is {str(folder)!r}"
+        require(not given, f"{where}, and what is there is only drawn; leave out {' '.join(given)}")
+        stored = read_numbers(panels, folder)
+        absent = [name for name in panels if name not in stored]
+        asked = [name for name in absent if name in self.panels or not stored]
+        require(not asked, f"{where}; it has no numbers of {', '.join(asked)}")
+        if absent:
+            say(f"left out, for lack of numbers: {', '.join(absent)}", error=True)
+        prepare_out(self.out)
+        return {name: partial(self._redraw, numbers) for name, numbers in stored.items()}
+
+    def _make(self, panel: jh.lab.Panel, others: Mapping[str, jh.lab.Panel]) -> Entry:
         # Compute what the store lacks of a panel, draw it and judge it.
-        from jekyllhyde.lab.agreement import compare_with_published
         from jekyllhyde.lab.draw import write_panel
         from jekyllhyde.lab.judgement import from_store
 
@@ -94,26 +133,50 @@ class Figure:
         assert store is not None
         curves = jh.lab.read(panel, store)
         claims = jh.lab.judge(curves, from_store(others, store))
-        files = [str(path) for path in write_panel(curves, folder, claims)]
-        seconds = time.perf_counter() - start
-        records = [claim.record() for claim in claims]
-        title = f"panel {panel.name}: {panel.title}, {curves.runs} runs ({seconds:.1f} s)"
+        files = write_panel(curves, self.out, claims)
+        is_whole = self.preset == "paper" and self.runs is None
+        return self._show(curves, [claim.record() for claim in claims], files, start, is_whole)
+
+    def _redraw(self, numbers: Numbers) -> Entry:
+        # Draw a panel from its numbers, with the verdicts of then.
+        from jekyllhyde.lab.draw import write_files
+
+        start, curves = time.perf_counter(), numbers.curves
+        files = write_files(curves, self.out, numbers.text, numbers.claims)
+        is_whole = curves.panel.exact or curves.runs >= curves.panel.experiment.runs
+        entry = self._show(curves, numbers.claims, files, start, is_whole)
+        if numbers.is_current is False and not self.json:
+            say("these are runs of earlier settings")
+        return entry | {"earlier_settings": numbers.is_current is False}
+
+    def _show(
+        self,
+        curves: jh.lab.Curves,
+        claims: Sequence[dict[str, Any]],
+        files: Sequence[Path],
+        start: float,
+        is_whole: bool,
+    ) -> Entry:
+        # Say what a panel that was drawn comes to; fewer runs than it asks for may differ from the
+        # paper by chance.
+        from jekyllhyde.lab.agreement import compare_with_published
+
+        panel, seconds = curves.panel, time.perf_counter() - start
+        runs = f"{curves.runs} runs" if curves.runs else "runs not stated"
+        title = f"panel {panel.name}: {panel.title}, {runs} ({seconds:.1f} s)"
+        agreement = compare_with_published(curves) if panel.published else None
         if claims and not self.json:
-            rows = [{"id": c.id, "claim": c.claim, "verdict": c.verdict} for c in claims]
-            show_table(title, rows)
+            show_table(title, [{key: c[key] for key in ("id", "claim", "verdict")} for c in claims])
         elif not self.json:
             say(title)
-        agreement = compare_with_published(curves) if panel.published else None
         if agreement and not self.json:
-            # fewer runs than the panel asks for may differ by chance
-            is_whole = self.preset == "paper" and self.runs is None
             shown = agreement.text if is_whole or not agreement.points else agreement.numbers
             say(f"beside the paper: {shown}")
         return {
             "seconds": seconds,
-            "runs": curves.runs,
-            "files": files,
-            "claims": records,
+            "runs": curves.runs or None,
+            "files": [str(path) for path in files],
+            "claims": list(claims),
             "published": agreement and agreement.text,
         }
 
@@ -178,73 +241,3 @@ class Report:
 
     def _sweep(self, file: str) -> jh.lab.Panel:
         return jh.lab.panel_of(jh.lab.Experiment.from_toml(file, trust=self.trust))
-
-
-def ready(
-    panels: Mapping[str, jh.lab.Panel], preset: str, runs: int | None = None
-) -> tuple[dict[str, jh.lab.Panel], dict[str, list[str]]]:
-    """The panels that can be made, at the size asked for, and the names of the others by the module
-    that they lack.
-    """
-    check_choice(preset, "preset", ("paper", "quick"))
-    lacks = {name: [*missing(panel.method.extra), ""][0] for name, panel in panels.items()}
-    absent = {
-        module: [name for name in lacks if lacks[name] == module]
-        for module in lacks.values()
-        if module
-    }
-    made = {
-        name: panel if panel.exact else sized(panel, preset, runs)
-        for name, panel in panels.items()
-        if not lacks[name]
-    }
-    return made, absent
-
-
-def sized(panel: jh.lab.Panel, preset: str, runs: int | None) -> jh.lab.Panel:
-    """The panel with as many points and runs as asked for."""
-    experiment = panel.experiment
-    if preset == "quick":
-        experiment = experiment.scaled(runs=min(10, experiment.runs), points=11)
-    return replace(panel, experiment=with_runs(experiment, runs))
-
-
-def find_panels(
-    wanted: tuple[str, ...], paper: Mapping[str, Any], exploration: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What is meant by names, a figure's number, `all`, `exploration`, or file.py:NAME, by name."""
-    names = ", ".join([*paper, *exploration])
-    allowed = f"all, a figure's number, exploration, file.py:NAME, or one of {names}"
-    require(wanted, f"no figure is given; it must be {allowed}")
-    panels: dict[str, Any] = {}
-    for name in wanted:
-        meant = (
-            _own_panels(name)
-            if references.is_reference(name)
-            else {
-                key: panel
-                for key, panel in paper.items()
-                if name in ("all", key)
-                or (name.isdigit() and name == key.rstrip("abcdefghijklmnopqrstuvwxyz-"))
-            }
-            | {key: panel for key, panel in exploration.items() if name in ("exploration", key)}
-        )
-        require(meant, f"figure is {name!r}; it must be {allowed}")
-        panels |= meant
-    return panels
-
-
-def _own_panels(reference: str) -> dict[str, Any]:
-    # The panels that "file.py:NAME" names; the files that they refer to are found beside it.
-    def is_figure(value: Any) -> bool:
-        panels = value if isinstance(value, (tuple, list)) else (value,)
-        return bool(panels) and all(isinstance(panel, jh.lab.Panel) for panel in panels)
-
-    loaded = references.load_value("figure", reference, is_figure, "Panel (or tuple of Panels)")
-    folder = Path(reference.rpartition(":")[0]).resolve().parent
-    return {
-        panel.name: replace(panel, experiment=replace(panel.experiment, folder=folder))
-        if isinstance(panel.experiment, jh.Experiment) and panel.experiment.folder == Path()
-        else panel
-        for panel in (loaded if isinstance(loaded, (tuple, list)) else (loaded,))
-    }

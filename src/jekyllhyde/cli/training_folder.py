@@ -31,6 +31,7 @@ from jekyllhyde.files import read_file, write_folder, write_parquet, write_toml
 from jekyllhyde.policy_export import versions
 
 CONFIG, MOST = "config.toml", 1 << 20  # and its bytes
+INNER = "env="  # among the keywords of an environment: the id of one that it is made of
 
 
 class TrainingFolder(NamedTuple):
@@ -184,8 +185,10 @@ def code_in_command(arguments: Sequence[str]) -> list[str]:
     """What the arguments of jh train name of others' code: files, and modules of environments, but
     for those of packages that are installed.
     """
-    modules = [problem for problem in arguments[:1] if ":" in problem]
-    return [name for name in modules if not _is_installed(name)] + references.code_in(arguments[1:])
+    inner = [word for word in arguments[1:] if word.startswith(INNER)]  # an environment's own
+    named = [*arguments[:1], *(word.removeprefix(INNER) for word in inner)]
+    modules = [name for name in named if ":" in name and not _is_installed(name)]
+    return modules + references.code_in([word for word in arguments[1:] if word not in inner])
 
 
 def _is_installed(problem: str) -> bool:

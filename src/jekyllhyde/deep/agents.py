@@ -53,6 +53,7 @@ class JekyllHyde(DeepAgent):
         normalize_observations: bool | None = None,
         temperature: float | None = None,
         critics: int | None = None,
+        dueling: bool | None = None,
         pessimism: float | None = None,
         n_steps: int | None = None,
         fresh_critic: bool | None = None,

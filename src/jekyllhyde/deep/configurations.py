@@ -24,6 +24,7 @@ from jekyllhyde import references
 from jekyllhyde.agent import AGENTS
 from jekyllhyde.deep import (
     actor_rules,
+    bits,
     bootstrapped,
     ddqn,
     disagreement,
@@ -57,6 +58,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     **{("jekyll_hyde", c): {"epsilon_1": 40_000.0} for c in ("published", "released", "paper")},
     **{("ddqn", c): {"epsilon_1": 100.0} for c in CONFIGS if c != "paper"},
 }
+BONUSES.add("bits", bits.Bits)
 BONUSES.add("disagreement", disagreement.Disagreement)
 BONUSES.add("episodic", episodic.Episodic)
 RECORDS: dict[str, tuple[Choices, type]] = {
@@ -133,6 +135,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "leader": leaders.Scheduled(),
         "noise": noise.Single(),
         "one_hot": False,
+        "dueling": False,
         "prioritized": False,
         "bounded": False,
         "n_steps": 1,

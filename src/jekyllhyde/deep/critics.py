@@ -1,6 +1,7 @@
 """Action values: how they are learned, and what several of them say together.
 
     Double DQN       q(s,a)  <-  r + discount q_target(s', argmax q(s', .))
+    dueling          q(s,a)  =  v(s) + [A(s,a) - mean_a' A(s,a')],  v and A networks of their own
     several critics  each q(s,a)  <-  the same goal; the smallest counts, or their mean
     bounds           min(r, 0) / (1 - gamma)  <=  v(s)  <=  max(r, 0) / (1 - gamma)
                      2 min(R, 0)              <=  v(s)  <=  2 max(R, 0)
@@ -11,6 +12,12 @@ outside of the extremes of R; twice as much leaves room for better ones, whose R
 they are. Hyde explores where Jekyll would not go, and what Jekyll's critics make of such places is
 learned from their own guesses: without bounds it can run away, and move their values elsewhere with
 it.
+
+Actions differ by a step or two, 1 or 2 % of a value, and where a part of the world is seen a value
+is known far less well than that. What is learned of the value disturbs what a network says of the
+actions; less so in two that share nothing, of which the second learns the differences alone: a
+third fewer greedy actions are wrong (`benchmarks/views.py`). (In Wang et al., 2016, the two share
+all layers but the last.)
 """
 
 from collections.abc import Sequence
@@ -28,6 +35,7 @@ from jekyllhyde.deep.networks import (
     Learner,
     Network,
     Samples,
+    Space,
     among,
     blend,
     encode,
@@ -69,12 +77,32 @@ class Critic(eqx.Module):
         return type(self)(online, blend(self.target, online.network, tau))
 
 
+class Dueling(eqx.Module):
+    """Values q [..., A] as the value of a state, and what each action adds to it."""
+
+    value: Network
+    gain: Network
+
+    @classmethod
+    def of(cls, space: Space, key: jax.Array, hidden: tuple[int, ...]) -> Self:
+        value_key, gain_key = jax.random.split(key)
+        return cls(space.perceptron(value_key, (*hidden, 1)), space.network(gain_key, hidden))
+
+    def __call__(self, x: Any) -> jax.Array:
+        gain = self.gain(x)
+        return self.value(x) + gain - jnp.mean(gain, -1, keepdims=True)
+
+    def scaled(self, scale: Any) -> Self:
+        """Both with their last weights times `scale`."""
+        return replace(self, value=self.value.scaled(scale), gain=self.gain.scaled(scale))
+
+
 def regress(
     learner: Learner, samples: Samples, goal: jax.Array, rate: Any, config: Settings
 ) -> tuple[Learner, jax.Array]:
     """One step of q(s, a) towards `goal` [N] in the mean square, and q [N, A] before it."""
 
-    def loss(network: Network) -> tuple[jax.Array, jax.Array]:
+    def loss(network: Any) -> tuple[jax.Array, jax.Array]:
         q = network(samples.x)
         return mean((pick(q, samples.action) - goal) ** 2, samples.weight), q
 

@@ -21,6 +21,7 @@ too: `hyde` and `scheduled` are the paper's. Settings are in `jekyll_hyde_settin
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -28,7 +29,15 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import noted
-from jekyllhyde.deep.critics import ActorCritic, Bounds, Critic, Sums, agreed, learn_critics
+from jekyllhyde.deep.critics import (
+    ActorCritic,
+    Bounds,
+    Critic,
+    Dueling,
+    Sums,
+    agreed,
+    learn_critics,
+)
 from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, Config
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
 from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick
@@ -55,11 +64,12 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     space, features = space.embed(features_key, config)
     explorer = config.explorer.init((keys[0], keys[1]), config, space)
     example = noted(space.transition(), config.bonus, getattr(explorer, "bonus", None))
+    make = partial(Dueling.of, space) if config.dueling else space.network
     networks = Networks(
         features=features,
         actor=Learner.of(space.network(actor_key, config.hidden)),
         critics=tuple(
-            Critic.of(space.network(k, config.hidden).scaled(config.first_values)) for k in keys[2:]
+            Critic.of(make(k, config.hidden).scaled(config.first_values)) for k in keys[2:]
         ),
         explorer=explorer,
     )

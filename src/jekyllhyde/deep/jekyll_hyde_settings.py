@@ -42,6 +42,7 @@ class Config(Settings):
     # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
     critics: int = static(2)  # how many critics Jekyll has
+    dueling: bool = static(False)  # each is a value and what an action adds, of two networks
     n_steps: int = static(1)  # of the returns that the critics learn from
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)

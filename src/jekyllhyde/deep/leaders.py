@@ -2,6 +2,7 @@
 
 scheduled    Hyde with epsilon_t, which falls with the number of steps (the paper)
 curious      Hyde with the square root of what he still expects at the start of a trajectory
+practising   the same, but Jekyll leads half of the episodes while his bring less than the best one
 hyde_only    Hyde always; Jekyll learns from what he sees
 handing_over Jekyll begins, and Hyde takes over at a step that is drawn: he explores from where
              Jekyll has gone
@@ -82,10 +83,14 @@ class HandingOver(Leader):
         return jnp.where(ended, False, state.hyde_acts) | (draw < self.chance)
 
 
-class BanditState(OfLanes):
+class Returns(OfLanes):
     """Of Jekyll and of Hyde, how many episodes [2] they have led, and the sum [2] of what these
     have brought, older ones counting less; the lowest and the highest return so far; and what the
     episodes under way have brought, per lane.
+
+    `after` has them after a step that may have `ended` an episode, where an episode still counts
+    for `memory` after one more; `means` [2] is 0 of one who has led none, `span` how far the
+    highest is above the lowest.
     """
 
     episodes: jax.Array
@@ -94,8 +99,66 @@ class BanditState(OfLanes):
     highest: jax.Array
     running: jax.Array
 
+    @classmethod
+    def empty(cls, lanes: int) -> Self:
+        none = jnp.zeros(2)
+        extremes = jnp.float32(jnp.inf), jnp.float32(-jnp.inf)
+        return cls(jnp.zeros((), jnp.int32), none, none, *extremes, jnp.zeros(lanes))
+
     def anew(self) -> Self:
         return replace(self, running=self.running.at[self.lane].set(0.0))
+
+    def after(self, reward: jax.Array, hyde: jax.Array, ended: jax.Array, memory: Any) -> Self:
+        brought = self.running[self.lane] + reward
+        leader = jax.nn.one_hot(hyde.astype(jnp.int32), 2)
+        return type(self)(
+            self.lane,
+            episodes=jnp.where(ended, memory * self.episodes + leader, self.episodes),
+            total=jnp.where(ended, memory * self.total + leader * brought, self.total),
+            lowest=jnp.where(ended, jnp.minimum(self.lowest, brought), self.lowest),
+            highest=jnp.where(ended, jnp.maximum(self.highest, brought), self.highest),
+            running=self.running.at[self.lane].set(jnp.where(ended, 0.0, brought)),
+        )
+
+    @property
+    def means(self) -> jax.Array:
+        return self.total / jnp.maximum(self.episodes, 1e-6)
+
+    @property
+    def span(self) -> jax.Array:
+        # returns that differ by rounding alone are equal
+        least = 1e-4 * jnp.maximum(jnp.abs(self.lowest), jnp.abs(self.highest)) + 1e-8
+        return jnp.maximum(self.highest - self.lowest, least)
+
+
+@LEADERS.register
+class Practising(Curious):
+    """As curious, but Jekyll leads some of the episodes while his bring less than the best one: he
+    has to learn from where his own actions lead to find what Hyde has met.
+    """
+
+    share: float = 0.5  # of the episodes, which Jekyll leads at least
+    enough: float = 0.9  # of the way from the lowest to the highest return
+    memory: float = 0.9  # what an episode still counts for after one more
+    lanes: int = static(1)  # environments that take turns; as many as there are
+
+    def __check_init__(self) -> None:
+        check_count(self.lanes, "lanes of practising", 1)
+
+    def init(self) -> Returns:
+        return Returns.empty(self.lanes)
+
+    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Returns:
+        known: Returns = state.leader
+        return known.after(transition.reward, state.hyde_acts, ended, self.memory)
+
+    def epsilon(self, state: State, config: Any) -> Any:
+        known: Returns = state.leader
+        enough = known.lowest + self.enough * known.span
+        has_more = (known.episodes[0] == 0) | (known.means[0] < enough)
+        differ = known.highest > known.lowest
+        most = jnp.where(has_more & differ, 1.0 - self.share, 1.0)
+        return jnp.minimum(super().epsilon(state, config), most)
 
 
 @LEADERS.register
@@ -109,36 +172,22 @@ class Bandit(Leader):
     def __check_init__(self) -> None:
         check_count(self.lanes, "lanes of bandit", 1)
 
-    def init(self) -> BanditState:
-        none, lanes = jnp.zeros(2), jnp.zeros(self.lanes)
-        extremes = jnp.float32(jnp.inf), jnp.float32(-jnp.inf)
-        return BanditState(jnp.zeros((), jnp.int32), none, none, *extremes, lanes)
+    def init(self) -> Returns:
+        return Returns.empty(self.lanes)
 
-    def observe(self, state: State, transition: Transition, ended: jax.Array) -> BanditState:
-        known: BanditState = state.leader
-        brought = known.running[known.lane] + transition.reward
-        leader = jax.nn.one_hot(state.hyde_acts.astype(jnp.int32), 2)
-        return BanditState(
-            known.lane,
-            episodes=jnp.where(ended, self.memory * known.episodes + leader, known.episodes),
-            total=jnp.where(ended, self.memory * known.total + leader * brought, known.total),
-            lowest=jnp.where(ended, jnp.minimum(known.lowest, brought), known.lowest),
-            highest=jnp.where(ended, jnp.maximum(known.highest, brought), known.highest),
-            running=known.running.at[known.lane].set(jnp.where(ended, 0.0, brought)),
-        )
+    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Returns:
+        known: Returns = state.leader
+        return known.after(transition.reward, state.hyde_acts, ended, self.memory)
 
     def epsilon(self, state: State, config: Any) -> Any:
         jekyll, hyde = self.bounds(state.leader)
         return jnp.where(jekyll == hyde, 0.5, (hyde > jekyll).astype(jnp.float32))
 
-    def bounds(self, known: BanditState) -> jax.Array:
+    def bounds(self, known: Returns) -> jax.Array:
         """What Jekyll's and Hyde's next episodes may bring [2], from 0 to 1 and their doubt;
         infinite for one who has led none.
         """
         n = jnp.maximum(known.episodes, 1e-6)
-        # returns that differ by rounding alone are equal
-        least = 1e-4 * jnp.maximum(jnp.abs(known.lowest), jnp.abs(known.highest)) + 1e-8
-        span = jnp.maximum(known.highest - known.lowest, least)
         doubt = self.width * jnp.sqrt(jnp.log1p(jnp.sum(n)) / n)
-        bound = (known.total / n - known.lowest) / span + doubt
+        bound = (known.means - known.lowest) / known.span + doubt
         return jnp.where(known.episodes > 0, bound, jnp.inf)

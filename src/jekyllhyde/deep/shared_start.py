@@ -31,6 +31,10 @@ def shared(key: jax.Array, networks: Any) -> Any:
         len(networks.critics) == 2,
         f"critics is {len(networks.critics)}; shared_start=True takes 2",
     )
+    require(
+        all(isinstance(critic.online.network, Network) for critic in networks.critics),
+        "dueling is True, which shared_start=True does not take",
+    )
     first, second = (
         _with_biases(jax.random.fold_in(key, i), critic.online.network)
         for i, critic in enumerate(networks.critics)

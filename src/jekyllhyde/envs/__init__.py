@@ -3,7 +3,8 @@
 `tabular` has Gymnasium environments; `functional` the same dynamics as pure JAX functions, for a
 training loop that is compiled whole. Both have the model at hand, so whatever is learned in them
 can be scored exactly. `pixel_sea` shows one of them as an image; `swing_up` is a yardstick without
-a model, bsuite's cart-pole.
+a model, bsuite's cart-pole. `remembering` adds to any environment's observations what was done
+before in the episode.
 """
 
 import importlib
@@ -14,6 +15,7 @@ from jekyllhyde.mdp.domains import DOMAINS, NAMESPACE
 if TYPE_CHECKING:
     from jekyllhyde.envs.environment_check import EnvironmentCheck, check_env
     from jekyllhyde.envs.pixel_sea import PixelDeepSea
+    from jekyllhyde.envs.remembering import Remembering
     from jekyllhyde.envs.swing_up import CartPoleSwingUp
     from jekyllhyde.envs.tabular import FourRooms, TabularEnv
 
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
 ENVIRONMENTS = {
     f"{NAMESPACE}CartPoleSwingUp-v0": "jekyllhyde.envs.swing_up:CartPoleSwingUp",
     f"{NAMESPACE}PixelDeepSea-v0": "jekyllhyde.envs.pixel_sea:PixelDeepSea",
+    f"{NAMESPACE}Remembering-v0": "jekyllhyde.envs.remembering:make_remembering",
 }
 _HOME = {
     "CartPoleSwingUp": "swing_up",
     "EnvironmentCheck": "environment_check",
     "FourRooms": "tabular",
     "PixelDeepSea": "pixel_sea",
+    "Remembering": "remembering",
     "TabularEnv": "tabular",
     "check_env": "environment_check",
 }
@@ -36,6 +40,7 @@ __all__ = [
     "EnvironmentCheck",
     "FourRooms",
     "PixelDeepSea",
+    "Remembering",
     "TabularEnv",
     "check_env",
     "register",

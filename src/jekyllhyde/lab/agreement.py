@@ -147,7 +147,7 @@ def ours_beside(curves: Curves, tag: str, x: Floats) -> tuple[Floats, Floats]:
     """
     ours, error = _ours_at(curves, tag, x, curves.panel.kind == "time")
     runs = published_runs(curves.panel.published) or curves.runs
-    return ours, error * np.sqrt(1.0 + curves.runs / runs)
+    return ours, error * np.sqrt(1.0 + (curves.runs / runs if curves.runs else 1.0))
 
 
 def _ours_at(curves: Curves, tag: str, x: Floats, is_time: bool) -> tuple[Floats, Floats]:

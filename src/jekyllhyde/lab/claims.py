@@ -1,7 +1,9 @@
 """The tests that the figures' claims are made of.
 
 `compare` holds a quantity of each series (or of each pair) against what is stated, `never` counts
-the runs in which something is so, `relative` sets a panel beside another, and `show` only reports.
+the runs in which something is so, `relative` and `apart` set panels beside each other, and `show`
+only reports. What is known of curves without a run (`recalled`) is not measured anew.
+
 Quantities are in `estimates` and `times`, the readings of words in `verdicts`, the sentences in
 `figures/sentences.toml`.
 """
@@ -15,11 +17,13 @@ import numpy as np
 from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab.panel import Claim, Curves, Others, Test
+from jekyllhyde.lab.recalled import recalled
 from jekyllhyde.lab.sentences import SENTENCES
 from jekyllhyde.lab.verdicts import NO_EXCEPTION, Estimate, Part, Range, Untestable
 
 Item = str | tuple[str, ...]
 Quantity = Callable[..., Estimate]
+Place = tuple[str, str, Mapping[str, Any]]
 END = "the end"
 Tests = Mapping[str, Test | tuple[Test, ...]]
 
@@ -56,9 +60,12 @@ def compare(
 
     def test(curves: Curves, others: Others) -> list[Part]:
         curves = others(panel) if panel else curves
-        chosen = _reaching(curves, series) if reaching else series
-        values = {_name(curves, item): quantity(curves, *_tags(item), **where) for item in chosen}
-        what = describe(quantity, curves, where) + (f" in {panel}" if panel else "")
+        what = describe(quantity, curves, where)
+        items = list(series)
+        known = [item for item in items if recalled(curves, what, _name(curves, item))]
+        chosen = (known or _reaching(curves, items)) if reaching else items
+        values = {_name(curves, item): _value(quantity, curves, item, where) for item in chosen}
+        what += f" in {panel}" if panel else ""
         return [
             Part(what, name, value, claimed(curves) if callable(claimed) else claimed)
             for claimed in stated
@@ -84,17 +91,38 @@ def relative(
     """A quantity relative to the same in another panel, with all that both intervals allow."""
 
     def test(curves: Curves, others: Others) -> list[Part]:
-        pairs = {
-            _name(curves, item): [quantity(c, *_tags(item), **where) for c in (curves, beside)]
-            for beside in [others(panel)]
-            for item in series
-        }
+        beside = others(panel)
         what = f"{describe(quantity, curves, where)}, relative to panel {panel}"
+        values = {
+            name: recalled(curves, what, name)
+            or _ratio(*(_value(quantity, c, item, where) for c in (curves, beside)))
+            for item in series
+            for name in [_name(curves, item)]
+        }
         return [
-            Part(what, name, _ratio(*pair), claimed)
-            for claimed in stated
-            for name, pair in pairs.items()
+            Part(what, name, value, claimed) for claimed in stated for name, value in values.items()
         ]
+
+    return test
+
+
+def apart(quantity: Quantity, first: Place, second: Place, *stated: Range) -> Test:
+    """A quantity of a series in one panel less that of another series in another; they share no
+    run, so that their errors add up as those of independent numbers do.
+
+    first, second : the panel ("" for the claim's own), the series, and where.
+    """
+
+    def test(curves: Curves, others: Others) -> list[Part]:
+        words, names, values = [], [], []
+        for panel, tag, where in (first, second):
+            seen = others(panel) if panel else curves
+            words.append(describe(quantity, seen, where) + (f" in {panel}" if panel else ""))
+            names.append(_name(seen, tag))
+            values.append(_value(quantity, seen, tag, where))
+        what, name = " less ".join(words), " against ".join(names)
+        value = recalled(curves, what, name) or _difference(*values)
+        return [Part(what, name, value, claimed) for claimed in stated]
 
     return test
 
@@ -138,6 +166,12 @@ def describe(quantity: Callable[..., Any], curves: Curves, where: Mapping[str, A
     return text
 
 
+def _value(quantity: Quantity, curves: Curves, item: Item, where: Mapping[str, Any]) -> Estimate:
+    # As it is known of the curves, or as it is measured.
+    known = recalled(curves, describe(quantity, curves, where), _name(curves, item))
+    return known or quantity(curves, *_tags(item), **where)
+
+
 def _in_words(curves: Curves, value: Any, where: Mapping[str, Any]) -> str:
     if callable(value):
         return describe(value, curves, {k: v for k, v in where.items() if k != "flags"})
@@ -173,3 +207,8 @@ def _ratio(a: Estimate, b: Estimate) -> Estimate:
     with np.errstate(invalid="ignore"):
         ends = np.divide.outer([a.lo, a.hi], [b.lo, b.hi])
     return Estimate(y, float(np.nanmin(ends)), float(np.nanmax(ends)))
+
+
+def _difference(a: Estimate, b: Estimate) -> Estimate:
+    down, up = np.hypot(a.y - a.lo, b.hi - b.y), np.hypot(a.hi - a.y, b.y - b.lo)
+    return Estimate(a.y - b.y, a.y - b.y - float(down), a.y - b.y + float(up))

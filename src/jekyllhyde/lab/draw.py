@@ -3,8 +3,6 @@ colours safe for the colour-blind and dashes for print; the plotted numbers (CSV
 (JSON).
 """
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -16,6 +14,7 @@ import numpy as np
 from jekyllhyde.files import write_json, write_text
 from jekyllhyde.lab.agreement import NOT_PUBLISHED, compare_with_published, published
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.stored_numbers import numbers_text
 from jekyllhyde.lab.verdicts import JudgedClaim
 from jekyllhyde.plotting import (
     BLACK,
@@ -109,9 +108,9 @@ def note(curves: Curves) -> str:
         return "exact"
     failed = sum(curves.failures.values())
     return (
-        f"{curves.runs} runs"
+        (f"{curves.runs} runs" if curves.runs else "runs not stated")
         + (f", {failed} failed" if failed else "")
-        + (", 95 % intervals" if curves.runs > 1 else "")
+        + (", 95 % intervals" if curves.runs != 1 else "")
     )
 
 
@@ -166,7 +165,7 @@ def _draw_series(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
             markevery=0.12 if len(x) > FEW else None,
             zorder=3 + order / 100,
         )
-        if curves.runs > 1:
+        if curves.runs != 1:
             axes.fill_between(
                 x,
                 curves.lo[tag][shown],
@@ -243,26 +242,24 @@ def _draw_points(curves: Curves, axes: Any, looks: Mapping[str, Style]) -> None:
 def write_panel(
     curves: Curves, folder: Path, claims: Sequence[JudgedClaim] | None = None
 ) -> list[Path]:
-    """Write P.png, P.pdf and P.csv (series,x,y,lo,hi) for the panel P, and P.claims.json where
-    claims were judged; returns the paths.
+    """Write P.png, P.pdf and P.csv (`stored_numbers.COLUMNS`) for the panel P, and P.claims.json
+    where claims were judged; returns the paths.
     """
+    records = None if claims is None else [claim.record() for claim in claims]
+    return write_files(curves, folder, numbers_text(curves), records)
+
+
+def write_files(
+    curves: Curves,
+    folder: Path,
+    numbers: str,
+    claims: Sequence[Mapping[str, Any]] | None,
+) -> list[Path]:
+    """The same, with the CSV as a text and the claims as records."""
     endings = ("png", "pdf", "csv", "claims.json")[: 3 if claims is None else 4]
     paths = [folder / f"{curves.panel.name}.{ending}" for ending in endings]
     if claims is not None:
-        write_json(paths[3], [claim.record() for claim in claims])
-    file, places = io.StringIO(), curves.panel.words or [f"{x:.10g}" for x in curves.x]
-    csv.writer(file).writerows(
-        [
-            ("series", "x", "y", "lo", "hi"),
-            *(
-                (label, place, *(f"{value:.10g}" for value in row))
-                for tag, label in curves.labels.items()
-                for place, *row in zip(
-                    places, curves.y[tag], curves.lo[tag], curves.hi[tag], strict=True
-                )
-            ),
-        ]
-    )
-    write_text(paths[2], file.getvalue())
+        write_json(paths[3], claims)
+    write_text(paths[2], numbers)
     draw(curves, *paths[:2])  # last: the numbers are safe
     return paths

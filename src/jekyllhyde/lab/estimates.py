@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jekyllhyde import intervals
 from jekyllhyde.lab.panel import Curves
+from jekyllhyde.lab.recalled import Recalled
 from jekyllhyde.lab.verdicts import FOUND, RARELY, Estimate, Undecided
 
 FIRST, LAST = -np.inf, np.inf
@@ -45,9 +46,7 @@ def bounded(curves: Curves, interval: tuple[Any, Any, Any], runs: int) -> Estima
 
 
 def of_means(curves: Curves, function: Callable[..., Any], *samples: Floats) -> Estimate:
-    """A function of the means over runs (see `intervals.of_means`), the same runs drawn from every
-    series.
-    """
+    """A function of the means over runs, the same runs drawn from every series."""
     with np.errstate(all="ignore"):  # a ratio to 0 is no number, and has no limits
         return bounded(curves, intervals.of_means(function, *samples), len(samples[0]))
 
@@ -131,6 +130,8 @@ def ratio_of(a: Floats, b: Floats) -> Any:
 
 def mean(curves: Curves, tag: str, x: float = LAST) -> Estimate:
     """Mean."""
+    if isinstance(curves, Recalled) and tag not in curves.samples:
+        return curves.drawn(tag, at(curves, x))
     return of_means(curves, _only, *values_at(curves, x, tag))
 
 
@@ -211,6 +212,9 @@ def gap_exponent(curves: Curves, tag: str, low: float, high: float) -> Estimate:
 
 def spread(curves: Curves, *tags: str) -> Estimate:
     """Best less worst mean at the end."""
+    if isinstance(curves, Recalled) and not curves.samples:  # all that the intervals allow
+        y, lo, hi = np.array([(m.y, m.lo, m.hi) for m in (mean(curves, tag) for tag in tags)]).T
+        return Estimate(float(np.ptp(y)), max(lo.max() - hi.min(), 0.0), hi.max() - lo.min())
     return of_means(curves, lambda *m: _only(np.ptp(m, axis=0)), *values_at(curves, LAST, *tags))
 
 

@@ -168,7 +168,7 @@ class Curves:
     censored : share of runs that never reached the target [X].
     failures : runs that diverged; in a time they count as the cap, elsewhere with their last
         return, or 0 where they have none.
-    runs : of the series with the fewest.
+    runs : of the series with the fewest; 0 where nobody says.
     """
 
     panel: Panel

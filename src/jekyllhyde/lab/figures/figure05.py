@@ -18,6 +18,7 @@ from jekyllhyde.lab.verdicts import (
     EQUAL,
     FOUND,
     MUCH_SHORTER,
+    NO_EXCEPTION,
     ROUNDING,
     SHORTER,
     Estimate,
@@ -103,6 +104,7 @@ PANELS = (
             ),
             "5b-weight": chain.weight_is_speed,
             "5b-tight": chain.tight_is_long,
+            "5b-eventually": compare(chain.not_yet, chain.C4, NO_EXCEPTION),
             "5b-exponential": compare(exponential, (O_T,), SHORTER),
             "5b-constant": chain.constant_is_better,
             "5b-sensitive": tuple(

@@ -46,6 +46,17 @@ def span(curves: Curves, tag: str, high: float) -> Estimate:
     return Estimate(ratio, ratio, np.inf if y.max() >= curves.cap else ratio)
 
 
+def limit(curves: Curves, tag: str) -> Estimate:
+    """Where {xlabel} becomes too large.
+
+    Between the largest that is solved and the next one.
+    """
+    there = np.flatnonzero(times.arrive(curves, tag)[0])
+    of.require(len(there), f"{of.label_of(curves, tag)} solves nothing")
+    low, high = (float(curves.x[i]) if i < len(curves.x) else np.inf for i in there[-1] + [0, 1])
+    return Estimate(low, low, high)
+
+
 def fewer(curves: Curves, a: str, b: str) -> Estimate:
     """Number of {xlabel} that is solved, ratio."""
     solved = [times.arrive(curves, tag).sum() for tag in (a, b)]
@@ -138,9 +149,7 @@ PANELS = (
         SOFTMAX,
         {"lam": {"from": 0.001, "to": 10, "per_decade": 10}},
         {
-            "6d-large": compare(
-                chain.largest, (*chain.CONSTANT, *PLANNED_PLAIN), times.place_about(0.25)
-            ),
+            "6d-large": compare(limit, (*chain.CONSTANT, *PLANNED_PLAIN), times.place_about(0.25)),
             "6d-small": compare(span, chain.C4, said.NO_LONGER, high=0.25),
             "6d-sweet": (
                 compare(fewer, BESIDE_HALF, said.MUCH_SHORTER),

@@ -40,7 +40,9 @@ PANELS = (
         shared.chain_curves,
         {
             "8a-better": compare(of.gap_ratio, crossed(BASELINES, JH), LONGER, MUCH_LONGER),
-            "8a-runs": compare(runs_published, ((),), above(199)),
+            "8a-runs": tuple(
+                compare(runs_published, ((),), above(199), panel=panel) for panel in ("", "2a")
+            ),
             "8a-o-matters": compare(o_beside_epsilon, (JH,), LONGER),
             "8a-eps": compare(
                 of.gap_ratio, tuple(zip(LASTING, BRIEF, strict=True)), LONGER, MUCH_LONGER

@@ -10,7 +10,13 @@ from jekyllhyde.lab import estimates as of
 from jekyllhyde.lab import times
 from jekyllhyde.lab import verdicts as said
 from jekyllhyde.lab.claims import compare, relative
-from jekyllhyde.lab.figures.shared_experiments import Series, chain_sweep, random_sweep, tags
+from jekyllhyde.lab.figures.shared_experiments import (
+    BY_O,
+    Series,
+    chain_sweep,
+    random_sweep,
+    tags,
+)
 from jekyllhyde.lab.panel import Curves
 from jekyllhyde.lab.verdicts import LONGER, NO_LONGER, Estimate
 
@@ -57,9 +63,13 @@ PANELS = (
                 compare(times.trend, TAGS, said.LOWER, reaching=True),
                 compare(times.slowdown, TAGS, NO_LONGER, reaching=True, x=1.0),
             ),
-            "10a-half": tuple(
-                compare(times.slowdown, TAGS, NO_LONGER, panel=panel, reaching=True, x=0.5)
-                for panel in ("", "10b")
+            "10a-half": (  # among constant ones, and beside one that decays
+                *(
+                    compare(times.slowdown, TAGS, NO_LONGER, panel=panel, reaching=True, x=0.5)
+                    for panel in ("", "10b")
+                ),
+                compare(of.crossing_ratio, BY_O, said.SHORTER, panel="2a"),
+                compare(of.crossing_ratio, BY_O, said.SHORTER, panel="9c", level=said.SOLVED),
             ),
             "10a-o-most": (
                 compare(o_beside_epsilon, (TAGS,), LONGER),

@@ -11,6 +11,7 @@ from jekyllhyde.lab.figures.shared_experiments import BASELINES, BRIEF, JH, PLAI
 from jekyllhyde.lab.verdicts import HIGHER, SOLVES, above, below
 
 ALL = (*JH, *BASELINES)
+ONE_AT_A_TIME = shared.tags(shared.ON_POLICY_1[:2])
 TUNED = shared.learning(
     "fig13a", shared.RANDOM, shared.JEKYLL_HYDE + shared.ON_POLICY, eta=10.0, eta_c=0.025
 )
@@ -25,6 +26,8 @@ PANELS = (
                 compare(of.mean, ALL, below(0.99)),
                 compare(of.decile, ALL, below(0.99), panel="13b"),
                 compare(of.mean, (*BRIEF, *PLAIN), above(0.99), panel="9a"),
+                # the default steps in the loop of these runs, one transition a step
+                compare(of.mean, ONE_AT_A_TIME, above(0.99), panel="2b-settings"),
             ),
             "13a-999": compare(of.mean, ALL, below(0.999)),
         },
