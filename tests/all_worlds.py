@@ -33,7 +33,6 @@ SUPPORTED: dict[str, Worlds] = {
     "3b-decay": lambda label, x: 30.0 + 0.3 * x,
     "5a": curves.plan_curve,
     "5b": {"": times.plan_sizes, "5b-end": level(0.0), "5c": times.plan_betas},
-    "5b-eventually": flat,
     "5c": times.plan_betas,
     "5d": {"": lambda label, x: 2 + 100 / x, "5d-beta": never, "5d-infinite": level(1.0)},
     "6a": {"": curves.softmax_curve, "5a": curves.plan_curve},

@@ -476,7 +476,7 @@ def test_classic_control_in_jax_is_gymnasiums(name: str, monkeypatch: pytest.Mon
         ("counts(tables=0)", "tables of counts is 0"),
         ("counts(places=0)", "places of counts is 0"),
         ("disagreement(members=1)", "members of disagreement is 1"),
-        ("count", "bonus is 'count'; it must be one of rnd, counts, disagreement"),
+        ("count", "bonus is 'count'; it must be one of rnd, counts, bits, disagreement"),
     ],
 )
 def test_settings_that_cannot_be(bonus: str, words: str) -> None:

@@ -121,15 +121,6 @@ larger_steps = compare(slower_steps, CONSTANT, NO_EXCEPTION)
 reliable = compare(of.share, C4, *USUALLY, flags=times.arrive)
 
 
-def not_yet(curves: Curves, tag: str) -> Estimate:
-    """Number of {xlabel} that is never solved.
-
-    None may be in the end, where runs are too short for some.
-    """
-    number = float(times.fail(curves, tag).sum())
-    return Estimate(number, 0.0, number)
-
-
 def ten_times_smaller(panel: str) -> Test:
     """Not even so small a fruit lets on-policy updates solve the chain of a panel."""
     return never(times.arrive_at, PLANNED_PLAIN, panel, x=0.1)
