@@ -131,8 +131,25 @@ class Returns(OfLanes):
         return jnp.maximum(self.highest - self.lowest, least)
 
 
+class OfReturns(Leader):
+    """Who leads depends on what the episodes of both have brought."""
+
+    memory: eqx.AbstractVar[float]
+    lanes: eqx.AbstractVar[int]
+
+    def __check_init__(self) -> None:
+        check_count(self.lanes, f"lanes of {type(self).__name__.lower()}", 1)
+
+    def init(self) -> Returns:
+        return Returns.empty(self.lanes)
+
+    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Returns:
+        known: Returns = state.leader
+        return known.after(transition.reward, state.hyde_acts, ended, self.memory)
+
+
 @LEADERS.register
-class Practising(Curious):
+class Practising(OfReturns):
     """As curious, but Jekyll leads some of the episodes while his bring less than the best one: he
     has to learn from where his own actions lead to find what Hyde has met.
     """
@@ -142,42 +159,22 @@ class Practising(Curious):
     memory: float = 0.9  # what an episode still counts for after one more
     lanes: int = static(1)  # environments that take turns; as many as there are
 
-    def __check_init__(self) -> None:
-        check_count(self.lanes, "lanes of practising", 1)
-
-    def init(self) -> Returns:
-        return Returns.empty(self.lanes)
-
-    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Returns:
-        known: Returns = state.leader
-        return known.after(transition.reward, state.hyde_acts, ended, self.memory)
-
     def epsilon(self, state: State, config: Any) -> Any:
         known: Returns = state.leader
         enough = known.lowest + self.enough * known.span
         has_more = (known.episodes[0] == 0) | (known.means[0] < enough)
         differ = known.highest > known.lowest
         most = jnp.where(has_more & differ, 1.0 - self.share, 1.0)
-        return jnp.minimum(super().epsilon(state, config), most)
+        return jnp.minimum(Curious().epsilon(state, config), most)
 
 
 @LEADERS.register
-class Bandit(Leader):
+class Bandit(OfReturns):
     """Whoever's episodes have brought more, or may yet; older episodes count less."""
 
     memory: float = 0.98  # what an episode still counts for after one more
     width: float = 1.0  # of the confidence bound; the larger, the more often the other one leads
     lanes: int = static(1)  # environments that take turns; as many as there are
-
-    def __check_init__(self) -> None:
-        check_count(self.lanes, "lanes of bandit", 1)
-
-    def init(self) -> Returns:
-        return Returns.empty(self.lanes)
-
-    def observe(self, state: State, transition: Transition, ended: jax.Array) -> Returns:
-        known: Returns = state.leader
-        return known.after(transition.reward, state.hyde_acts, ended, self.memory)
 
     def epsilon(self, state: State, config: Any) -> Any:
         jekyll, hyde = self.bounds(state.leader)
