@@ -216,8 +216,8 @@ def make(task: str, method: str, seed: int, steps: int, **others: Any) -> dict[s
 
 def summary(values: list[float], solved: float) -> list[str]:
     """Mean and interval, and how many solve the task."""
-    mean, lo, hi = intervals.summarize(np.array(values), "mean")
     digits, count = 2 if abs(solved) < 1.0 else 1, sum(value >= solved for value in values)
+    mean, lo, hi = np.round(intervals.summarize(np.array(values), "mean"), digits) + 0.0  # no -0
     return [f"{mean:.{digits}f} [{lo:.{digits}f}, {hi:.{digits}f}]", f"{count} of {len(values)}"]
 
 
