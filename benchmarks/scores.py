@@ -156,8 +156,10 @@ def settings(method: str) -> str:
     if method.startswith("SB3"):
         return ""
     from jekyllhyde.agent import find_agent
+    from jekyllhyde.deep.configurations import describe
 
-    return hashlib.sha256(repr(find_agent(method).cls().settings).encode()).hexdigest()[:8]
+    known = repr(describe(find_agent(method).cls().settings))  # new ones only where they are used
+    return hashlib.sha256(known.encode()).hexdigest()[:8]
 
 
 class Case(NamedTuple):
@@ -173,8 +175,7 @@ class Case(NamedTuple):
         return {**self._asdict(), "settings": settings(self.method)}
 
     def runs(self, data: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        rows = [row for row in data if self._asdict().items() <= row.items()]
-        return [row for row in rows if row["settings"] == settings(self.method)]
+        return [row for row in data if self.key.items() <= row.items()]
 
 
 def cases(budgets: dict[str, int], *methods: str) -> list[Case]:
