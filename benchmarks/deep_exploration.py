@@ -9,7 +9,9 @@
     swing      bsuite's cart-pole swing-up at its middle height, in JAX
     door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
     grids      MiniGrid's MultiRoom of two and of six rooms, and KeyCorridorS3R1, in JAX
+    mazes      a point in a maze with bends, and with narrow doors, in JAX
     ablation   one part of `recommended` taken away or put back, on four tasks
+    added      what is for numbers and views, put in one after another, on four tasks
     peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
                settings each, on seeds of their own
     leader     who leads, and a smaller gamma, on eight tasks
@@ -78,6 +80,12 @@ SCORES = {
 STEPS = {"MountainCar-v0": 60_000, "Acrobot-v1": 100_000, "CartPole-v1": 50_000}
 ABLATED = {"sea:20": (500, 20), "windy:10": (400, 20), "rooms:1": (200, 10)}  # and how long
 ABLATED |= {"MountainCar-v0": (30_000, 2_000)}
+TRIED = {
+    "MountainCar-v0": (30_000, 2_000),
+    "CartPole-v1": (30_000, 2_000),
+    "bends": (24_000, 2_000),
+    SWING: (90_000, 10_000),
+}
 LED = {  # how long, and how often it is evaluated
     "MiniGrid-DoorKey-5x5-v0": (60_000, 5_000),
     "MiniGrid-DoorKey-8x8-v0": (60_000, 5_000),
@@ -92,9 +100,18 @@ WINDY: dict[str, Any] = {"stochastic": True, "mapping_seed": 0}  # as bsuite has
 PROBLEMS = {"rooms": "four_rooms", "windy": "deep_sea"}
 SCHEDULED = {"leader": "scheduled", "epsilon_1": 40_000.0}
 LEADERS: dict[str, dict[str, Any]] = {
-    "curious": {},
-    "curious, gamma of 0.95": {"gamma": 0.95},
+    "practising": {"leader": "practising"},
+    "curious": {"leader": "curious"},
+    "curious, gamma of 0.95": {"leader": "curious", "gamma": 0.95},
     "bandit": {"leader": "bandit"},
+}
+CURIOUS: dict[str, Any] = {"leader": "curious"}
+ADDED: dict[str, dict[str, Any]] = {
+    "nothing": {**CURIOUS, "n_steps": 1, "tau_actor": 1.0},
+    "the actor's mean plays": {**CURIOUS, "n_steps": 1},
+    "and five steps": {**CURIOUS, "quiet": 1.0},
+    "and beyond quiet ones alone": CURIOUS,
+    "and practising, the default": {},
 }
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
@@ -195,7 +212,11 @@ class Call:
         return run
 
     def _control(self) -> Callable[[], tuple[list[dict[str, Any]], float]]:
-        configs = [configure(self.agent, self.config, **each) for each in self.settings.values()]
+        space = classic_control.TASKS[self.task].space
+        configs = [
+            configure(self.agent, self.config, space=space, **each)
+            for each in self.settings.values()
+        ]
         leaves = jax.tree.map(
             lambda *values: jnp.repeat(jnp.asarray(values, jnp.float32), self.seeds), *configs
         )
@@ -289,6 +310,15 @@ def calls() -> dict[str, list[Call]]:
         "door": [Call(task, budget=budget, every=10_000) for task, budget in DOOR.items()],
         "grids": [
             Call(task, seeds=8, budget=budget, every=10_000) for task, budget in GRIDS.items()
+        ],
+        "mazes": [
+            Call("bends", budget=30_000, every=2_000),
+            Call("doors", budget=60_000, every=2_000),
+        ],
+        "added": [
+            Call(task, {name: changes}, 12, budget, every, SEED + 5)
+            for task, (budget, every) in TRIED.items()
+            for name, changes in ADDED.items()
         ],
         "ablation": [
             Call(task, {name: changes}, 32, budget, every)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from jekyllhyde import deep
+from jekyllhyde.deep import jekyll_hyde
 from jekyllhyde.deep.learning import Replay
+from jekyllhyde.deep.multistep import Horizon
 from jekyllhyde.deep.networks import Samples, Space, Transition
 from jekyllhyde.errors import InputError
 
@@ -30,24 +33,28 @@ def ring(capacity: int, rows: list[tuple[int, float, int, float]]) -> Replay:
     return replay
 
 
-def by_hand(rows: list[tuple[int, float, int, float]], i: int, n: int) -> tuple[float, int, float]:
-    total, factor, place, discount = 0.0, 1.0, rows[i][0], 1.0
+def by_hand(
+    rows: list[tuple[int, float, int, float]], i: int, n: int, quiet: float = 1.0
+) -> tuple[float, int, float]:
+    most = quiet * max(abs(reward) for _, reward, _, _ in rows)
+    total, factor, place, discount, is_quiet = 0.0, 1.0, rows[i][0], 1.0, True
     for k, (before, reward, after, left) in enumerate(rows[i : i + n]):
-        if discount == 0 or before != place:
+        if discount == 0 or before != place or not is_quiet:
             break
         total, place, discount = total + factor * reward, after, GAMMA**k * left
-        factor *= GAMMA
+        factor, is_quiet = factor * GAMMA, abs(reward) <= most
     return total, place, discount
 
 
 @pytest.mark.parametrize("n", [2, 3, 9])
 @pytest.mark.parametrize("capacity", [5, 8])
-def test_sums_by_hand(n: int, capacity: int) -> None:
+@pytest.mark.parametrize("quiet", [1.0, 0.125, 0.01])
+def test_sums_by_hand(n: int, capacity: int, quiet: float) -> None:
     uniform = (jnp.arange(5) + 0.5) / 5
-    batch, weight = ring(capacity, ROWS).sample(uniform, n, GAMMA)
+    batch, weight = ring(capacity, ROWS).sample(uniform, Horizon(n, GAMMA, quiet))
     assert weight.tolist() == [1.0] * 5
     for i in range(5):
-        total, place, discount = by_hand(ROWS, i, n)
+        total, place, discount = by_hand(ROWS, i, n, quiet)
         assert batch.ahead.reward[i] == pytest.approx(total)
         assert batch.ahead.following[i] == place
         assert batch.ahead.discount[i] == pytest.approx(discount)
@@ -57,13 +64,61 @@ def test_the_newest_is_not_followed_by_the_oldest() -> None:
     """A ring that was written over: the place behind the newest holds the oldest, which starts
     where the newest led."""
     rows = [(7, 1.0, 8, 1.0), (8, 2.0, 9, 1.0), (9, 4.0, 7, 1.0)]
-    batch, _ = ring(3, [(0, 0.0, 0, 1.0), *rows]).sample((jnp.arange(3) + 0.5) / 3, 3, GAMMA)
+    batch, _ = ring(3, [(0, 0.0, 0, 1.0), *rows]).sample(
+        (jnp.arange(3) + 0.5) / 3, Horizon(3, GAMMA)
+    )
     newest = int(np.argmax(batch.reward))
     assert batch.reward[newest] == batch.ahead.reward[newest] == 4.0
 
 
+@pytest.mark.parametrize("n", [2, 3, 9])
+def test_lanes_that_take_turns_are_told_apart(n: int) -> None:
+    """Both stand in the same states at times, so that a step ahead in the ring would fit too."""
+    others = [(1, -1.0, 1, 1.0), (1, -2.0, 2, 1.0), (2, -4.0, 5, 1.0), (5, -8.0, 6, 1.0)]
+    lanes = [ROWS[:4], others]
+    turns = [row for pair in zip(*lanes, strict=True) for row in pair]
+    uniform = (jnp.arange(8) + 0.5) / 8
+    batch, _ = ring(9, turns).sample(uniform, Horizon(n, GAMMA, lanes=2))
+    for i in range(8):
+        total, place, discount = by_hand(lanes[i % 2], i // 2, n)
+        assert batch.ahead.reward[i] == pytest.approx(total)
+        assert batch.ahead.following[i] == place
+        assert batch.ahead.discount[i] == pytest.approx(discount)
+
+
+def test_while_nothing_was_paid_all_steps_are_quiet() -> None:
+    rows = [(0, 0.0, 1, 1.0), (1, 0.0, 2, 1.0), (2, 0.0, 3, 1.0)]
+    batch, _ = ring(5, rows).sample(jnp.zeros(1), Horizon(3, GAMMA, 0.02))
+    assert batch.ahead.following.tolist() == [3]
+
+
+def goal(share: float, n_steps: int = 3) -> jax.Array:
+    config = deep.configure(
+        "jekyll_hyde", n_steps=n_steps, far_share=share, quiet=1.0, hidden=(8,), batch=4
+    )
+    networks = jekyll_hyde.init(jax.random.key(0), config, Space(10, (), 2)).networks
+    batch, weight = ring(8, ROWS).sample((jnp.arange(5) + 0.5) / 5, config.horizon)
+    samples = Samples.of(networks.features, batch, weight)
+    return jekyll_hyde.expected_sarsa(networks, config, samples)
+
+
+def test_the_goal_is_a_mean_of_one_step_and_of_several() -> None:
+    near, far = goal(0.0), goal(1.0)
+    assert near.tolist() == goal(1.0, n_steps=1).tolist()
+    assert not np.allclose(near, far)
+    assert np.allclose(goal(0.25), 0.75 * near + 0.25 * far)
+
+
+@pytest.mark.parametrize("capacity", [5, 8])
+def test_the_whole_replay_looks_ahead_too(capacity: int) -> None:
+    batch, weight = ring(capacity, ROWS).everything(Horizon(3, GAMMA))
+    assert weight.tolist() == [1.0] * 5 + [0.0] * (capacity - 5)
+    sums = [by_hand(ROWS, i, 3)[0] for i in range(5)]
+    assert batch.ahead.reward[:5].tolist() == pytest.approx(sums)
+
+
 def test_far_samples_keep_what_was_taken() -> None:
-    batch, weight = ring(8, ROWS).sample(jnp.array([0.1]), 3, GAMMA)
+    batch, weight = ring(8, ROWS).sample(jnp.array([0.1]), Horizon(3, GAMMA))
     near = Samples.of(jnp.arange(10.0)[:, None], batch, weight)
     far = near.far
     assert (near.x_next.item(), far.x_next.item()) == (1.0, 3.0)
@@ -91,10 +146,45 @@ def test_agents_learn_from_several_steps(kind: Any, more: dict[str, Any]) -> Non
     assert leaves[0] == leaves[1]  # they are stored alike
 
 
-def test_what_returns_of_several_steps_do_not_take() -> None:
-    with pytest.raises(InputError, match="takes one environment, not a vector of 2"):
-        deep.DoubleDQN(gym.make_vec("CartPole-v1", 2, "sync"), n_steps=3)
-    with pytest.raises(InputError, match="fifo"):
-        deep.JekyllHyde("FrozenLake-v1", config="paper", n_steps=3)
+@pytest.mark.parametrize("kind", [deep.DoubleDQN, deep.JekyllHyde])
+def test_lanes_learn_from_several_steps(kind: Any) -> None:
+    env = gym.make_vec("CliffWalking-v1", 3, "sync")
+    agent = kind(env, n_steps=3, hidden=(8,), batch=16, capacity=200).learn(90)
+    assert agent.settings.horizon.lanes == 3
+    ring = agent.state.everyone
+    batch, _ = ring.at(jnp.arange(60), jnp.ones(60), agent.settings.horizon)
+    goes_on = batch.ahead.reward != batch.reward
+    assert float(jnp.mean(goes_on)) > 0.5
+
+
+def test_no_steps_are_refused() -> None:
     with pytest.raises(InputError, match="n_steps is 0"):
         deep.DoubleDQN(n_steps=0)
+
+
+def played_by(agent: Any) -> Any:
+    return agent.state.networks.policy
+
+
+def test_the_actor_that_plays_follows_the_one_that_learns(tmp_path: Path) -> None:
+    agent = deep.JekyllHyde("CliffWalking-v1", tau_actor=0.25, **SMALL, **HYDE).learn(20)
+    before = played_by(agent)
+    agent.learn(1)
+    state, after = agent.state, played_by(agent)
+    learned = state.networks.actor.network
+    for slow, then, fast in zip(*map(jax.tree.leaves, (before, after, learned)), strict=True):
+        assert np.allclose(then, slow + 0.25 * (fast - slow), atol=1e-6)
+    x = jnp.arange(48)
+    assert np.allclose(agent.probabilities(np.arange(48)), jax.nn.softmax(after(x)), atol=1e-6)
+    assert not np.allclose(after(x), learned(x), atol=1e-6)
+    agent.save(tmp_path / "agent")
+    again = deep.JekyllHyde.load(tmp_path / "agent", "CliffWalking-v1")
+    assert jax.tree.all(jax.tree.map(np.array_equal, played_by(again), after))
+
+
+def test_the_same_actor_is_stored_once() -> None:
+    agent = deep.JekyllHyde("CliffWalking-v1", tau_actor=1.0, **SMALL, **HYDE).learn(20)
+    assert agent.state.networks.played is None
+    assert played_by(agent) is agent.state.networks.actor.network or np.array_equal(
+        played_by(agent).weights[0], agent.state.networks.actor.network.weights[0]
+    )

@@ -56,6 +56,9 @@ class JekyllHyde(DeepAgent):
         dueling: bool | None = None,
         pessimism: float | None = None,
         n_steps: int | None = None,
+        far_share: float | None = None,
+        quiet: float | None = None,
+        tau_actor: float | None = None,
         fresh_critic: bool | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,
@@ -120,6 +123,7 @@ class DoubleDQN(DeepAgent):
         falling_step: bool | None = None,
         adam_eps: float | None = None,
         clip: float | None = None,
+        lanes: int | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 
@@ -189,6 +193,7 @@ class DiscreteSAC(DeepAgent):
         normalize_observations: bool | None = None,
         trained_embedding: bool | None = None,
         one_hot: bool | None = None,
+        lanes: int | None = None,
     ) -> None:
         super().__init__(env, seed, config, locals())
 

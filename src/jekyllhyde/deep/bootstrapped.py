@@ -34,7 +34,6 @@ class Config(Settings):
     with_bonus: bool = static(False)  # add the bonus to the reward
     heads: int = static(10)  # networks that learn
     n_steps: int = static(1)  # of the returns that q learns from
-    lanes: int = static(1)  # environments that take turns; as many as there are
     batch: int = static(128)  # transitions per update
 
 

@@ -37,6 +37,7 @@ from jekyllhyde.deep import (
     sac,
 )
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
+from jekyllhyde.deep.networks import Space
 from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
@@ -58,6 +59,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     **{("jekyll_hyde", c): {"epsilon_1": 40_000.0} for c in ("published", "released", "paper")},
     **{("ddqn", c): {"epsilon_1": 100.0} for c in CONFIGS if c != "paper"},
 }
+FEWER_IMAGES = 4  # times fewer samples in a batch of the default
 BONUSES.add("bits", bits.Bits)
 BONUSES.add("disagreement", disagreement.Disagreement)
 BONUSES.add("episodic", episodic.Episodic)
@@ -92,10 +94,16 @@ STORED: dict[type, str] = {
 
 
 def configure(
-    agent: str, config: Any = "recommended", *, level: int = 1, **hyperparameters: Any
+    agent: str,
+    config: Any = "recommended",
+    *,
+    level: int = 1,
+    space: Space | None = None,
+    **hyperparameters: Any,
 ) -> Any:
     """The configuration of `agent`: a named one, or one given, with `hyperparameters` in place of
-    some of its values; `level` is that of Four Rooms.
+    some of its values; `level` is that of Four Rooms. `recommended` depends on what is seen: on the
+    `space`, and without one states are known by an index.
     """
     configs = ALGORITHMS[agent].CONFIGS
     if isinstance(config, str):
@@ -103,6 +111,7 @@ def configure(
         hyperparameters = {
             **AGENTS[agent].fixed,
             **(tuned if level == 2 else {}),
+            **(_for_space(agent, space) if config == "recommended" and space else {}),
             **hyperparameters,
         }
         config = configs[check_choice(config, "config", CONFIGS)]
@@ -113,6 +122,16 @@ def configure(
     for name, value in hyperparameters.items():
         config = _replaced(agent, config, name, value)
     return config
+
+
+def _for_space(agent: str, space: Space) -> dict[str, Any]:
+    # What the default changes there.
+    algorithm = ALGORITHMS[agent]
+    changes = {} if space.n_states is not None else dict(getattr(algorithm, "SEEN", {}))
+    if space.images:
+        # convolutions take nearly all of the time, and in proportion to the batch
+        changes["batch"] = max(1, algorithm.CONFIGS["recommended"].batch // FEWER_IMAGES)
+    return changes
 
 
 def describe(config: learning.Settings) -> dict[str, Any]:
@@ -139,6 +158,9 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "prioritized": False,
         "bounded": False,
         "n_steps": 1,
+        "far_share": 1.0,
+        "quiet": 1.0,
+        "tau_actor": 1.0,
         "first_values": 1.0,
         "pessimism": 1.0,
         "shared_start": False,

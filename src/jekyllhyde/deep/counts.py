@@ -13,6 +13,9 @@ root of n. Without that the cells of long vectors are so many that nothing ever 
 who explores goes on for ever. Vectors of one or two numbers have as few projections, and with
 `finer` cells as many more along each: where a cell is several steps wide, an action becomes known
 in it though it was never taken at its far edge.
+
+Where observations are the cells of a grid (MiniGrid), nearly every one is another, and `rarest`
+counts what is seen in it instead, as `bits` does.
 """
 
 from typing import Any
@@ -21,9 +24,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from jekyllhyde.deep.bits import Bits, BitsState
 from jekyllhyde.deep.bonus import BONUSES, Bonus
 from jekyllhyde.deep.encoders import flat
 from jekyllhyde.deep.networks import Samples, Space, static
+from jekyllhyde.deep.views import shows_cells
 from jekyllhyde.errors import check_count
 
 MOST_PROJECTIONS = 3
@@ -50,12 +55,15 @@ class Counts(Bonus):
     tables: int = static(4)  # of cells
     places: int = static(8192)  # in a table of cells
     finer: bool = static(False)  # half as wide for each projection fewer than three
+    rarest: bool = static(False)  # cells of a grid count by the rarest thing in them
 
     def __check_init__(self) -> None:
         check_count(self.tables, "tables of counts", 1)
         check_count(self.places, "places of counts", 1)
 
-    def init(self, key: jax.Array, space: Space) -> CountsState:
+    def init(self, key: jax.Array, space: Space) -> Any:
+        if self.rarest and shows_cells(space):
+            return Bits().init(key, space)
         if space.indexed:
             return CountsState(jnp.zeros((space.n_states, space.n_actions)))
         length = space.n_features
@@ -69,22 +77,26 @@ class Counts(Bonus):
             jax.random.uniform(shift_key, (self.tables, shape[-1])),
         )
 
-    def of(self, state: CountsState, samples: Samples) -> tuple[jax.Array, CountsState]:
+    def of(self, state: Any, samples: Samples) -> tuple[jax.Array, Any]:
         n = jnp.take_along_axis(self.count(state, samples.x), samples.action[..., None], -1)[..., 0]
         return jnp.maximum(n, 1.0) ** -self.power, state
 
-    def learn(self, state: CountsState, samples: Samples) -> CountsState:
+    def learn(self, state: Any, samples: Samples) -> Any:
         return state
 
-    def observe(self, state: CountsState, step: Samples, ended: Any = False) -> CountsState:
+    def observe(self, state: Any, step: Samples, ended: Any = False) -> Any:
+        if isinstance(state, BitsState):
+            return Bits().observe(state, step)
         place = self._place(state, step.x)
         return eqx.tree_at(lambda s: s.n, state, state.n.at[(*place, step.action)].add(1.0))
 
-    def unknown(self, state: CountsState, x: Any) -> jax.Array:
+    def unknown(self, state: Any, x: Any) -> jax.Array:
         return (1.0 + self.count(state, x)) ** -self.decay
 
-    def count(self, state: CountsState, x: Any) -> jax.Array:
+    def count(self, state: Any, x: Any) -> jax.Array:
         """How often [..., A] each action was taken in x, or near it."""
+        if isinstance(state, BitsState):
+            return Bits().count(state, x)
         n = state.n[self._place(state, x)]
         return n if state.projections is None else jnp.mean(n, -2)
 

@@ -187,10 +187,15 @@ class ActorCritic(eqx.Module):
     actor: Learner
     critics: tuple[Critic, ...]
 
+    @property
+    def policy(self) -> Network:
+        network: Network = self.actor.network
+        return network
+
     def tables(
         self, observations: Any, allowed: jax.Array | None = None
     ) -> tuple[jax.Array, jax.Array]:
         x = encode(self.features, observations)
-        return jax.nn.softmax(among(allowed, self.actor.network(x))), smallest(
+        return jax.nn.softmax(among(allowed, self.policy(x))), smallest(
             [critic.online.network(x) for critic in self.critics]
         )

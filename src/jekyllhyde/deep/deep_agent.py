@@ -2,7 +2,7 @@
 under the contract of all agents (`jekyllhyde.agent`).
 """
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -26,14 +26,12 @@ from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
-from jekyllhyde.errors import InputError, require
+from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
 from jekyllhyde.mdp.gym_import import make_environment
 from jekyllhyde.personality import Beliefs
 from jekyllhyde.policy_export import Exported
 from jekyllhyde.stepwise_agent import PATIENCE, Outcome, StepwiseAgent
-
-FEWER_IMAGES = 4  # times fewer samples in a batch of the default
 
 
 class DeepAgent(StepwiseAgent):
@@ -56,22 +54,15 @@ class DeepAgent(StepwiseAgent):
         chosen |= {
             f.name: given[f.name] for f in fields(self.settings_type) if given[f.name] is not None
         }
-        self.settings = for_lanes(configure(self.name, config, **chosen), self.env)
+        self.settings = configure(self.name, config, **chosen)
         self._arrays: Arrays | None = None
         self.imported = 0  # transitions of others in the replay
         self._vector: VectorSteps | None = None
         self._lanes: Lanes | None = None  # of a vector environment, where they stand
         if self.env is not None:
-            n_steps, lanes = getattr(self.settings, "n_steps", 1), getattr(self.env, "num_envs", 1)
-            require(
-                n_steps == 1 or lanes == 1,
-                f"n_steps is {n_steps}, which takes one environment, not a vector of {lanes}",
-            )
             space = spaces.space_of(self.env, self.settings.one_hot)
-            if space.images and config == "recommended" and given["batch"] is None:
-                # convolutions take nearly all of the time, and in proportion to the batch
-                batch = max(1, self.settings.batch // FEWER_IMAGES)
-                self.settings = replace(self.settings, batch=batch)
+            settings = configure(self.name, config, space=space, **chosen)
+            self.settings = for_lanes(settings, self.env)
             self._start(space)
 
     def _start(self, space: networks.Space) -> Self:

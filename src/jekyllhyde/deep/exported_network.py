@@ -41,7 +41,7 @@ def exported(space: Space, networks: Any) -> Exported:
 
 def _greedy_in(networks: Any) -> Network:
     if isinstance(networks, ActorCritic):
-        network: Network = networks.actor.network
+        network: Network = networks.policy
     elif isinstance(networks.q, Ensemble):
         network = _mean_of(networks.q.critics.online.network)
     else:

@@ -38,28 +38,49 @@ from jekyllhyde.deep.critics import (
     agreed,
     learn_critics,
 )
-from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, Config
+from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, SEEN, Config
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
-from jekyllhyde.deep.networks import Learner, Samples, Space, Transition, encode, mean, pick
+from jekyllhyde.deep.networks import (
+    Learner,
+    Network,
+    Samples,
+    Space,
+    Transition,
+    blend,
+    encode,
+    mean,
+    pick,
+)
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.deep.shared_start import shared
-from jekyllhyde.errors import require
 
-__all__ = ["CONFIGS", "Config", "Networks", "act", "expected_sarsa", "init", "learn", "update"]
+__all__ = [
+    "CONFIGS",
+    "SEEN",
+    "Config",
+    "Networks",
+    "act",
+    "expected_sarsa",
+    "init",
+    "learn",
+    "update",
+]
 
 
 class Networks(ActorCritic):
     """Everything that is learned: Jekyll's networks, and Hyde's state."""
 
     explorer: Any
+    played: Any = None  # the actor that plays, where he lags behind the one that learns
+
+    @property
+    def policy(self) -> Network:
+        network: Network = self.actor.network if self.played is None else self.played
+        return network
 
 
 def init(key: jax.Array, config: Config, space: Space) -> State:
     """An agent before its first step: lines 1 to 5."""
-    require(
-        not config.fifo or config.n_steps == 1,
-        f"n_steps is {config.n_steps}, which fifo=True does not take: it learns from single steps",
-    )
     key, features_key, actor_key, *keys = jax.random.split(key, 5 + config.critics)
     space, features = space.embed(features_key, config)
     explorer = config.explorer.init((keys[0], keys[1]), config, space)
@@ -73,9 +94,12 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         ),
         explorer=explorer,
     )
+    networks = shared(actor_key, networks) if config.shared_start else networks
+    if config.tau_actor != 1.0:
+        networks = replace(networks, played=networks.actor.network)
     return State(
         key=key,
-        networks=shared(actor_key, networks) if config.shared_start else networks,
+        networks=networks,
         everyone=Replay.empty(config.batch if config.fifo else config.capacity, example),
         hyde=Replay.empty(config.capacity, example),
         priorities=None
@@ -98,7 +122,7 @@ def act(
     logits = jnp.where(
         state.hyde_acts,
         config.noise.lasting(state.noise, hyde, allowed),
-        state.networks.actor.network(x),
+        state.networks.policy(x),
     )
     return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
 
@@ -121,7 +145,7 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     everyone = state.everyone.add(transition)  # 9
     hyde = state.hyde.add(transition, state.hyde_acts | warming)  # 8
     recent, place, priorities = _recent(state, config, everyone, recent_draws)  # 11
-    own = hyde.sample(hyde_draws, config.n_steps, config.gamma)  # 12-14
+    own = hyde.sample(hyde_draws, config.horizon)  # 12-14
     batch = jax.tree.map(lambda *halves: jnp.concatenate(halves), recent, own)
     samples = Samples.of(networks.features, *batch)
     sums = state.sums and state.sums.after(transition.reward, transition.discount)
@@ -151,14 +175,13 @@ def _recent(
     state: State, config: Config, everyone: Replay, draws: jax.Array
 ) -> tuple[tuple[Transition, jax.Array], Any, Any]:
     # Jekyll's half of the batch, and where it comes from, if that is prioritized.
-    ahead = config.n_steps, config.gamma
     if config.fifo:
-        return everyone.everything(), None, None
+        return everyone.everything(config.horizon), None, None
     if not config.prioritized:
-        return everyone.sample(draws, *ahead), None, None
+        return everyone.sample(draws, config.horizon), None, None
     priorities = state.priorities.added(state.everyone.position)
     place, weight = priorities.draw(draws, everyone.size)
-    return everyone.at(place, weight, *ahead), place, priorities
+    return everyone.at(place, weight, config.horizon), place, priorities
 
 
 def learn(
@@ -171,21 +194,21 @@ def learn(
     if config.fresh_critic:
         values = [critic.online.network(samples.x) for critic in critics]
     q = agreed(values, config.pessimism)
-    return replace(
-        networks,
-        actor=learn_actor(networks.actor, config, samples, q),  # 18
-        critics=critics,
-        explorer=explorer,
-    )
+    actor = learn_actor(networks.actor, config, samples, q)  # 18
+    played = networks.played and blend(networks.played, actor.network, config.tau_actor)
+    return replace(networks, actor=actor, critics=critics, explorer=explorer, played=played)
 
 
 def expected_sarsa(
     networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
 ) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s', whose value lies
-    between the bounds.
+    between the bounds; with n steps, a mean of what they and what one of them led to.
     """
-    samples = samples.far
+    if samples.ahead is not None:
+        near = expected_sarsa(networks, config, replace(samples, ahead=None), bounds)
+        far = expected_sarsa(networks, config, samples.far, bounds)
+        return (1.0 - config.far_share) * near + config.far_share * far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     following = [critic.target(samples.x_next) for critic in networks.critics]
     q = agreed(following, config.pessimism)

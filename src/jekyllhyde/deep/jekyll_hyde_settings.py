@@ -44,17 +44,33 @@ class Config(Settings):
     critics: int = static(2)  # how many critics Jekyll has
     dueling: bool = static(False)  # each is a value and what an action adds, of two networks
     n_steps: int = static(1)  # of the returns that the critics learn from
+    far_share: float = 1.0  # how much these count in their goal; the rest is a single step's
+    quiet: float = 1.0  # they go on over steps that bring at most this share of the largest reward
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)
     fresh_critic: bool = static(False)  # the actor sees q after the critic's update, not before
     hyde_terminates: bool = static(False)  # Hyde's target is cut where episodes end
     hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
+    # rate at which the actor that plays follows the one that learns; 1 is the same actor
+    tau_actor: float = static(1.0)
     shared_start: bool = static(False)  # networks have first weights of each other; takes rnd
     warmup: int = static(400)  # first steps: uniform actions, no learning
     batch: int = static(128)  # K, per half
     hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
-    lanes: int = static(1)  # environments that take turns; as many as there are
 
+
+# What `recommended` changes where states are not known by an index. Networks blur what they see:
+# news get lost on their way through many of their guesses, so some go five steps at once where
+# nothing is paid in between; greedy actions waver, so Jekyll plays a mean of what he was; and he
+# has to practise what Hyde has met. With states by an index none of that is so, and it costs time.
+SEEN = {
+    "n_steps": 5,
+    "far_share": 0.5,
+    "quiet": 0.02,
+    "tau_actor": 0.01,
+    "leader": "practising",
+    "bonus": "counts(rarest=True)",
+}
 
 CONFIGS = {
     "published": Config(trained_embedding=True, bonus=RND(per_action=True, deep_target=True)),

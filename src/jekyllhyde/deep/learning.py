@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jekyllhyde.deep.bonus import RND, Bonus, noted
 from jekyllhyde.deep.encoders import Normalizer, Seen
 from jekyllhyde.deep.frames import Frames, without_images
-from jekyllhyde.deep.multistep import look_ahead
+from jekyllhyde.deep.multistep import SINGLE, Horizon, look_ahead
 from jekyllhyde.deep.networks import (
     Samples,
     Transition,
@@ -45,6 +45,12 @@ class Settings(eqx.Module):
     batch: int = static(256)  # transitions per update
     capacity: int = static(40_000)  # transitions that are kept
     hidden: tuple[int, ...] = static((64, 64))  # widths of the hidden layers
+    lanes: int = static(1)  # environments that take turns; as many as there are
+
+    @property
+    def horizon(self) -> Horizon:  # of the returns that values learn from
+        n_steps, quiet = getattr(self, "n_steps", 1), getattr(self, "quiet", 1.0)
+        return Horizon(n_steps, self.gamma, quiet, self.lanes)
 
     def __repr__(self) -> str:
         return _written_out(self)
@@ -64,7 +70,7 @@ class Replay(eqx.Module):
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `draw` has a place for each
     of the `uniform` numbers [N] in [0, 1), and their weights [N]: 0 where there is none to draw.
-    `at` has the transitions at places; where `n` is more than 1, with what so many steps led to.
+    `at` has the transitions at places, with what more steps led to where the `horizon` is farther.
     `sample` does both. `everything` has all places of the ring, with weights [capacity]: 0 where
     nothing is stored yet.
     """
@@ -108,22 +114,25 @@ class Replay(eqx.Module):
         place = jnp.minimum((uniform * self.size).astype(jnp.int32), self.size - 1)
         return place, jnp.broadcast_to(self.size > 0, place.shape).astype(jnp.float32)
 
-    def sample(self, uniform: jax.Array, n: int = 1, gamma: Any = 1.0) -> Weighted:
-        return self.at(*self.draw(uniform), n, gamma)
+    def sample(self, uniform: jax.Array, horizon: Horizon = SINGLE) -> Weighted:
+        return self.at(*self.draw(uniform), horizon)
 
-    def at(self, place: jax.Array, weight: jax.Array, n: int = 1, gamma: Any = 1.0) -> Weighted:
+    def at(self, place: jax.Array, weight: jax.Array, horizon: Horizon = SINGLE) -> Weighted:
         batch, weight = self._fetched(jax.tree.map(lambda ring: ring[place], self.data), weight)
-        if n == 1:
+        if horizon.n == 1:
             return batch, weight
-        ahead = look_ahead(self.data, self.position, place, n, gamma)
+        ahead = look_ahead(self.data, self.position, place, horizon)
         if self.frames is None:
             return replace(batch, ahead=ahead), weight
         led_to, is_there = self.frames.fetch(ahead.following)
         return replace(batch, ahead=replace(ahead, following=led_to)), weight * is_there
 
-    def everything(self) -> Weighted:
-        weight = (jnp.arange(len(self.data.reward)) < self.size).astype(jnp.float32)
-        return self._fetched(self.data, weight)
+    def everything(self, horizon: Horizon = SINGLE) -> Weighted:
+        places = jnp.arange(len(self.data.reward))
+        weight = (places < self.size).astype(jnp.float32)
+        if horizon.n == 1:
+            return self._fetched(self.data, weight)
+        return self.at(places, weight, horizon)
 
     def _fetched(self, batch: Transition, weight: jax.Array) -> Weighted:
         if self.frames is None:
@@ -192,7 +201,7 @@ def update_from_replay(
     key, batch_key = jax.random.split(state.key)
     everyone = state.everyone.add(noted(transition, config.bonus, networks.bonus))
     place, weight = everyone.draw(jax.random.uniform(batch_key, (config.batch,)))
-    batch = everyone.at(place, weight, getattr(config, "n_steps", 1), config.gamma)
+    batch = everyone.at(place, weight, config.horizon)
     learned = learn(networks, config, Samples.of(networks.features, *batch, place))
     after = replace(
         state,

@@ -2,20 +2,37 @@
 
     R = r_0 + gamma r_1 + ... + gamma^(n-1) r_(n-1)
 
-A transition is followed by the next one of the ring if that starts where it led: so lengths of
-episodes, time-outs, and the gaps in Hyde's replay need no marks. Where none follows, or the model
-terminated the episode, R has fewer terms. Actions are those of whoever acted: beyond the first step
-the return is not corrected for that.
+A transition is followed by the next one of its lane in the ring if that starts where it led: so
+lengths of episodes, time-outs, and the gaps in Hyde's replay need no marks. Where none follows, or
+the model terminated the episode, R has fewer terms.
+
+Actions are those of whoever acted, and beyond the first step the return is not corrected for that.
+So R may end with the first step that is not `quiet`: news of a reward that is rare come back over
+the steps that bring nothing, and where every step brings something, Hyde's rewards are not taken
+for what Jekyll would get.
 """
 
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import Transition, where_rows
+from jekyllhyde.deep.networks import Transition
+
+
+class Horizon(NamedTuple):
+    """How far returns go: `n` steps, beyond those that bring at most a share of `quiet` of the
+    largest reward in replay; of the lane's next transition, where `lanes` take turns.
+    """
+
+    n: int = 1
+    gamma: Any = 1.0
+    quiet: Any = 1.0
+    lanes: int = 1
+
+
+SINGLE = Horizon()
 
 
 class Ahead(eqx.Module):
@@ -30,24 +47,28 @@ class Ahead(eqx.Module):
     allowed_next: Any
 
 
-def look_ahead(
-    data: Transition, position: jax.Array, index: jax.Array, n: int, gamma: Any
-) -> Ahead:
-    """What `n` steps from the transitions at `index` [N] led to, in a ring whose next one goes to
+def look_ahead(data: Transition, position: jax.Array, index: jax.Array, horizon: Horizon) -> Ahead:
+    """What the steps from the transitions at `index` [N] led to, in a ring whose next one goes to
     `position`.
     """
+    n, gamma, quiet, lanes = horizon
+    most = quiet * jnp.max(jnp.abs(data.reward))
     capacity = len(data.reward)
     newer = (position - 1 - index) % capacity  # how many there are
-    last = jax.tree.map(lambda ring: ring[index], data)
-    reward, discount = last.reward, last.discount
+    last, reward, discount = index, data.reward[index], data.discount[index]
     goes_on = jnp.ones(index.shape, bool)
     for k in range(1, n):
-        step = jax.tree.map(lambda ring, k=k: ring[(index + k) % capacity], data)
-        goes_on &= (k <= newer) & (discount > 0) & _are_same(last.following, step.observation)
-        reward += jnp.where(goes_on, gamma**k * step.reward, 0.0)
-        discount = jnp.where(goes_on, discount * gamma * step.discount, discount)
-        last = jax.tree.map(partial(where_rows, goes_on), step, last)
-    return Ahead(reward, last.following, discount, last.allowed_next)
+        then = (index + k * lanes) % capacity
+        goes_on &= (k * lanes <= newer) & (discount > 0) & (jnp.abs(data.reward[last]) <= most)
+        goes_on &= _are_same(_at(data.following, last), _at(data.observation, then))
+        reward += jnp.where(goes_on, gamma**k * data.reward[then], 0.0)
+        discount = jnp.where(goes_on, discount * gamma * data.discount[then], discount)
+        last = jnp.where(goes_on, then, last)
+    return Ahead(reward, _at(data.following, last), discount, _at(data.allowed_next, last))
+
+
+def _at(rings: Any, index: jax.Array) -> Any:
+    return jax.tree.map(lambda ring: ring[index], rings)
 
 
 def _are_same(one: Any, other: Any) -> jax.Array:

@@ -24,6 +24,11 @@ def shows_views(space: Space) -> bool:
     return is_binary(space.parts) and not space.images
 
 
+def shows_cells(space: Space) -> bool:
+    """Whether observations are views of a grid's cells."""
+    return shows_views(space) and any(part.kind == "cells" for part in space.parts)
+
+
 class Taken(OfLanes):
     """How often each action was taken in the episodes under way, [lanes, places, A], and random
     numbers [bits] of the hash.
