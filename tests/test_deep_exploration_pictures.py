@@ -73,9 +73,7 @@ def small(numbers: Any) -> dict[str, Any]:
         "control": [
             scored(task, [0.0, 2.0], [1.0, 4.0]) for task in numbers.THRESHOLDS if "-v" in task
         ],
-        "mazes": [
-            scored(task, [0.0, 0.1], [0.0, 0.9], label="curious") for task in ("bends", "doors")
-        ],
+        "mazes": [scored(task, [0.0, 0.1], [0.0, 0.9]) for task in ("bends", "doors")],
         "ablation": [
             record(task, [budget // 2] * solved + [-1] * (4 - solved), budget, label=label)
             for task, budget in tasks.items()
@@ -169,7 +167,7 @@ def test_families_have_every_task_of_the_default_once(numbers: Any) -> None:
         for kept in numbers.defaults(KEPT, pattern)
     ]
     assert len(shown) == len(set(shown))
-    measured = {kept["task"] for kept in RECORDS if kept["label"] in ("recommended", "curious")}
+    measured = {kept["task"] for kept in RECORDS if kept["label"] == "recommended"}
     assert {task for task in measured if not task.startswith("sea")} <= set(shown)
     assert [task for task in shown if task.startswith("sea")] == [
         f"sea:{n}" for n in (10, 20, 30, 40, 50, 100)

@@ -42,6 +42,18 @@ def fresh(*tasks: str) -> list[dict[str, Any]]:
     return [row for row in KEPT["fresh"] if row["task"] in tasks]
 
 
+SWING = "jekyllhyde/CartPoleSwingUp-v0"
+
+
+def default(part: str) -> list[dict[str, Any]]:
+    return [row for row in KEPT[part] if row["label"] == "recommended"]
+
+
+def before(*tasks: str) -> list[dict[str, Any]]:
+    """The default of version 0.10, on two sets of seeds."""
+    return [row for row in KEPT["before"] if row["task"] in tasks]
+
+
 def test_the_page_has_the_tables_of_what_is_kept(benchmarks: None) -> None:
     import deep_exploration_tables  # type: ignore[import-not-found]
 
@@ -50,12 +62,17 @@ def test_the_page_has_the_tables_of_what_is_kept(benchmarks: None) -> None:
 
 def test_the_readme_says_how_many_runs_solve_a_task() -> None:
     text = (ROOT / "README.md").read_text()
-    seas = KEPT["sea"]
+    seas = default("sea")
     for name, rows, unit in (
         ("DeepSea of 10, 12, ... 50", seas[:-1], "dives"),
         ("DeepSea of 100", seas[-1:], "dives"),
         ("Four Rooms, both levels", KEPT["rooms"], "episodes"),
-        ("bsuite's cart-pole swing-up, middle height", KEPT["swing"][:1], "steps"),
+        (
+            "a continuous maze with bends and a decoy",
+            [of("mazes", "bends", "recommended")],
+            "steps",
+        ),
+        ("bsuite's cart-pole swing-up, middle height (version 0.10)", before(SWING), "steps"),
     ):
         number, runs, last = solved(rows + fresh(*(row["task"] for row in rows)))
         assert f"| {name} | {number} of {runs} | {last:,} {unit} |" in text
@@ -63,16 +80,42 @@ def test_the_readme_says_how_many_runs_solve_a_task() -> None:
 
 
 def test_what_the_page_says_of_the_tables() -> None:
-    count = [sum(at >= 0 for at in row["bsuite"]) for row in KEPT["windy"]]
-    assert count == [20, 20, 20, 17, 8, 9]
+    count = [sum(at >= 0 for at in row["bsuite"]) for row in default("windy")]
+    assert count == [20, 20, 20, 17, 8]
+    larger = of("windy", "windy:50", "replay of 200,000")
+    assert sum(at >= 0 for at in larger["bsuite"]) == 9
     assert "bsuite counts all runs up to 30, 17 of 20 at 40 and 8 at 50" in PAGE
     assert "with five times as much, 9 of 20 are counted" in PAGE
-    assert [row["end"] for row in KEPT["control"]] == [18, 20, 16]
-    swing = KEPT["swing"][0]
-    assert swing["end"] == 16
-    assert round(np.mean([run[-1] for run in swing["scores"]])) == 452
-    tasks = ("sea:20", "windy:10", "rooms:1", "MountainCar-v0")
-    rule = [solved([of("ablation", task, "the paper's actor rule")])[0] for task in tasks]
+    control, tasks = KEPT["control"], ("MountainCar-v0", "Acrobot-v1", "CartPole-v1")
+    assert solved(control)[:2] == (60, 60)
+    last, earlier = (
+        [solved([row])[2] for row in rows] for rows in (control, before(*tasks)[: len(tasks)])
+    )
+    assert f"MountainCar and Acrobot by {last[0]:,} steps" in PAGE
+    assert last[0] == last[1]
+    assert f"(0.10: by {earlier[0]:,} and {earlier[1]:,}), CartPole by {last[2]:,} " in PAGE
+    there = [row["end"] for row in (*control, *before(*tasks))]
+    assert "and {}, {} and {} are there at the end ({}, {} and {}; on other".format(*there) in PAGE
+    assert "on other seeds {}, {} and {})".format(*there[6:]) in PAGE
+    number, runs, late = solved(before(SWING))
+    assert (
+        f"0.10's default {number} of {runs} runs get to bsuite's 100, the last at {late:,}" in PAGE
+    )
+    assert f"{sum(row['end'] for row in before(SWING))} are above it at 300,000" in PAGE
+    bends, doors = default("mazes")
+    assert solved([bends])[0] == solved([bends])[1]
+    assert np.median(bends["first"]) == 12_000
+    assert sum(0 <= at <= 30_000 for at in doors["first"]) == 9
+    assert f"9 by 30,000 steps (0.10: one of eight) and {solved([doors])[0]} by 60,000" in PAGE
+    sea = of("sea", "sea:50", "what is for numbers")
+    assert solved([sea])[0] == 19
+    assert (
+        f"takes {min(at for at in sea['first'] if at > 0)} to {max(sea['first']):,} dives" in PAGE
+    )
+    for size in (20, 26):
+        assert solved([of("windy", f"windy:{size}", "what is for numbers")])[0] == 20
+    exchanged = ("sea:20", "windy:10", "rooms:1", "MountainCar-v0")
+    rule = [solved([of("ablation", task, "the paper's actor rule")])[0] for task in exchanged]
     assert f"({rule[0]}, {rule[1]}, {rule[2]} and {rule[3]} of 32)" in PAGE
     lost = [solved([of("ablation", "sea:20", name)])[0] for name in PARTS_OF_HYDE]
     assert f"the sea of 20 is lost ({lost[0]} and {lost[1]} of 32)" in PAGE
@@ -89,13 +132,9 @@ def test_what_the_page_says_of_fresh_seeds() -> None:
     assert f"to 50 and of 100: all {solved(seas)[0]} runs" in PAGE
     assert solved(seas)[0] == solved(seas)[1]
     assert f"the last of 50 at {solved(fresh('sea:50'))[2]} dives" in PAGE
-    control = fresh("MountainCar-v0", "Acrobot-v1", "CartPole-v1")
-    there = solved([*control, *fresh("rooms:1", "rooms:2")])
+    there = solved(fresh("rooms:1", "rooms:2"))
     assert there[0] == there[1]
-    assert f"CartPole: all {there[0]} runs get there" in PAGE
-    assert "and {}, {} and {} of control's".format(*(row["end"] for row in control)) in PAGE
-    (swing,) = fresh("jekyllhyde/CartPoleSwingUp-v0")
-    assert f"the last at {solved([swing])[2]:,} steps, and {swing['end']} are there" in PAGE
+    assert f"and all {there[0]} of Four Rooms" in PAGE
     windy = [row for row in KEPT["fresh"] if row["task"].startswith("windy")]
     count = [sum(at >= 0 for at in row["bsuite"]) for row in windy]
     assert "bsuite counts {}, {}, {}, {} and {} of 20".format(*count) in PAGE

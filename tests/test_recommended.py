@@ -77,7 +77,7 @@ def test_cells_of_a_grid_are_counted_by_the_rarest() -> None:
     assert isinstance(Counts().init(key, VIEWS), CountsState)
 
 
-class Rooms(gym.Env[Any, int]):
+class Rooms(gym.Env[Any, Any]):
     """Where it stands as a code, and how near the goal is as numbers."""
 
     observation_space = spaces.Dict(

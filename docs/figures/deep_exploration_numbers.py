@@ -42,18 +42,10 @@ Kept = dict[str, Any]  # records by part; `speed` is one record
 
 
 def default_of(kept: Kept, task: str) -> Record | None:
-    """The default's runs on a task; where leaders were compared the default is `curious`."""
+    """The default's runs on a task."""
     parts = ["fresh", *(part for part in kept if part not in ("fresh", "speed"))]
     records = [record for part in parts for record in kept[part] if record["task"] == task]
-    return next(
-        (
-            record
-            for label in ("recommended", "curious")
-            for record in records
-            if record["label"] == label
-        ),
-        None,
-    )
+    return next((record for record in records if record["label"] == "recommended"), None)
 
 
 def defaults(kept: Kept, pattern: str) -> list[Record]:
