@@ -38,6 +38,7 @@ class JekyllHyde(DeepAgent):
 
     name = "jekyll_hyde"
     settings_type = jekyll_hyde.Config
+    seen = jekyll_hyde.SEEN
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 under the contract of all agents (`jekyllhyde.agent`).
 """
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -43,6 +44,8 @@ class DeepAgent(StepwiseAgent):
     """
 
     settings_type: ClassVar[type[learning.Settings]]
+    # what the default has instead where states are not known by an index
+    seen: ClassVar[Mapping[str, Any]] = {}
     space: networks.Space  # where there is a state
 
     def __init__(
