@@ -112,6 +112,7 @@ ADDED: dict[str, dict[str, Any]] = {
     "and five steps": {**CURIOUS, "quiet": 1.0},
     "and beyond quiet ones alone": CURIOUS,
     "and practising, the default": {},
+    "all but the actor's mean": {"tau_actor": 1.0},
 }
 ABLATION: dict[str, dict[str, Any]] = {
     "nothing": {},
