@@ -177,6 +177,8 @@ def train(
     those in which Jekyll draws his actions, and the share of steps that Hyde took.
     """
     run = partial(_train, TASKS[name], ALGORITHMS[algorithm], every, n_evaluations)
+    if jax.default_backend() == "cpu":  # nothing is gained beside each other, and rings are copied
+        return jax.lax.map(lambda each: run(*each), (keys, configs))
     return jax.vmap(run)(keys, configs)
 
 

@@ -49,7 +49,7 @@ from scipy import sparse  # isort: skip
 
 import classic_control  # isort: skip
 import maze_task  # isort: skip
-from jekyllhyde.deep import Batch, configure, make_case  # isort: skip
+from jekyllhyde.deep import Batch, compiler, configure, make_case  # isort: skip
 from jekyllhyde.lab import bsuite_score  # isort: skip
 from jekyllhyde.mdp.deep_sea import action_mapping, deep_sea  # isort: skip
 from jekyllhyde.mdp.finite import FiniteMDP  # isort: skip
@@ -226,7 +226,7 @@ class Call:
         n_evaluations = self.budget // self.every
         compiled = classic_control.train.lower(
             keys, leaves, self.task, self.agent, self.every, n_evaluations
-        ).compile()
+        ).compile(compiler.in_place())
 
         def run() -> tuple[list[dict[str, Any]], float]:
             start = perf_counter()

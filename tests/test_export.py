@@ -155,7 +155,7 @@ def test_the_card_says_what_it_is(tmp_path: Path) -> None:
     card = (tmp_path / "policy" / "README.md").read_text()
     assert card.startswith("# tabular_jekyll_hyde on FrozenLake-v1\n")
     assert "an integer from 0 to 15" in card
-    assert "of 10 greedy episodes at step 600" in card
+    assert "of 10 episodes of most probable actions at step 600" in card
     for cell in ("| seed | 3 |", "| steps | 600 |", "| gamma | 0.99 |", jh.__version__):
         assert cell in card
     env: Any = Sampled(SPACES["dict"], ACTIONS["product"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import gymnasium as gym
 import jax
 import jax.numpy as jnp
@@ -107,6 +108,34 @@ def test_the_goal_is_a_mean_of_one_step_and_of_several() -> None:
     assert near.tolist() == goal(1.0, n_steps=1).tolist()
     assert not np.allclose(near, far)
     assert np.allclose(goal(0.25), 0.75 * near + 0.25 * far)
+
+
+def test_what_brings_clearly_less_is_a_mistake_and_does_not_count() -> None:
+    """Two steps from state 1: the second ends the trajectory with nothing, or with a reward."""
+    config = deep.configure(
+        "jekyll_hyde", n_steps=3, far_share=0.5, quiet=0.1, tolerance=0.2, hidden=(8,), batch=2
+    )
+    networks = jekyll_hyde.init(jax.random.key(0), config, Space(10, (), 2)).networks
+    # critics that say 1 of every state
+    networks = jax.tree.map(jnp.zeros_like, networks)
+    last = [critic.target.biases[-1] for critic in networks.critics]
+    networks = eqx.tree_at(
+        lambda n: [critic.target.biases[-1] for critic in n.critics],
+        networks,
+        [jnp.ones_like(bias) for bias in last],
+    )
+    near = config.gamma
+    for brought, far in [(0.0, near), (0.7, near), (0.9, 0.9 * near), (5.0, 5.0 * near)]:
+        rows = [(1, 0.0, 2, 1.0), (2, brought, 3, 0.0)]
+        batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
+        samples = Samples.of(networks.features, batch, weight)
+        goal = float(jekyll_hyde.expected_sarsa(networks, config, samples)[0])
+        assert goal == pytest.approx(0.5 * near + 0.5 * far), brought
+    # where everything costs, less is farther below
+    rows = [(1, 0.0, 2, 1.0), (2, -5.0, 3, 0.0)]
+    batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
+    goal = float(jekyll_hyde.expected_sarsa(networks, config, Samples.of(None, batch, weight))[0])
+    assert goal == pytest.approx(near)
 
 
 @pytest.mark.parametrize("capacity", [5, 8])

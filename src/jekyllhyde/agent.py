@@ -184,8 +184,10 @@ class Agent(ABC):
         """Learn from so many steps of the environment, going on where the last call stopped."""
 
     @abstractmethod
-    def predict(self, observation: Any, deterministic: bool = True) -> Any:
-        """The action for an observation, or the actions [N] for a batch of them."""
+    def predict(self, observation: Any, deterministic: bool | None = None) -> Any:
+        """The action for an observation, or the actions [N] for a batch of them: the most probable,
+        or one drawn; by default as the agent plays.
+        """
 
     @abstractmethod
     def save(self, path: str | Path) -> None:

@@ -26,10 +26,15 @@ class Personality:
     def __init__(self, agent: Any, who: int) -> None:
         self.agent, self._who = agent, who
 
-    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
+    def predict(
+        self, observation: Any, deterministic: bool | None = None, action_mask: Any = None
+    ) -> Any:
         """His most probable action, or one drawn with his probabilities, among those that the mask
-        allows; an array of actions for a batch of observations.
+        allows; an array of actions for a batch of observations. Actions are drawn by default where
+        observations hide much, as the agent's `draws_actions` says.
         """
+        if deterministic is None:
+            deterministic = not self.agent.draws_actions
         pi, _, is_batch = self.agent._ask(observation, self._who, action_mask)
         pi = pi if action_mask is None else _allowed(pi, action_mask)
         if deterministic:

@@ -57,6 +57,12 @@ def export(agent: Any, policy: Exported, path: str | Path, onnx: bool) -> None:
     write_folder(folder, fill)
 
 
+DRAWN = (
+    "\n\nThe agent draws its actions with the probabilities softmax(`policy.scores(...)`); the "
+    "most probable ones, which `policy.action` has, may go in circles."
+)
+
+
 def model_card(agent: Any, policy: Exported, onnx: bool = False) -> str:
     """What the policy is, where it was trained, what it is worth, and how it is used."""
     task = "an environment that is not known any more" if agent.env is None else name_of(agent.env)
@@ -67,11 +73,12 @@ def model_card(agent: Any, policy: Exported, onnx: bool = False) -> str:
         else "none has ended",
     }
     for row in agent.evaluations[-1:]:
-        name = f"mean of {row['episodes']:.0f} greedy episodes at step {row['step']:.0f}"
+        how = "drawn" if agent.draws_actions else "most probable"
+        name = f"mean of {row['episodes']:.0f} episodes of {how} actions at step {row['step']:.0f}"
         scores[name] = f"{row['mean']:.4g}, 95 % interval [{row['lo']:.4g}, {row['hi']:.4g}]"
     sections = {
         "Task": f"Observation: {policy.observation}.\n\nAction: {policy.action}.",
-        "Use": _use(policy, onnx),
+        "Use": _use(policy, onnx) + DRAWN * agent.draws_actions,
         "Scores": _table(scores) + "\n\nThey hold for this environment alone.",
         "Settings": _table({"seed": agent.seed, "steps": agent.steps, **_settings(agent.settings)}),
         "Versions": _table(versions()),

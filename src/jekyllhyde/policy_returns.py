@@ -1,7 +1,7 @@
 """What a policy is worth in an environment: returns of whole episodes, with an interval."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ def evaluate_policy(
     env: Any,
     n: int = 10,
     *,
-    deterministic: bool = True,
+    deterministic: bool | None = None,
     seed: int = 0,
     max_steps: int | None = None,
 ) -> PolicyReturns:
@@ -46,7 +46,7 @@ def evaluate_policy(
     env : an environment, or its id. The agent's own may be given too: before learning goes on it is
         brought back to where it stood.
     n : episodes; number i is reset with a seed made of (seed, i).
-    deterministic : the most probable action, or one drawn.
+    deterministic : the most probable action, or one drawn; by default as the agent plays.
     max_steps : cut an episode after so many steps; by default after 10,000 where the environment
         declares no limit.
     """
@@ -59,21 +59,23 @@ def evaluate_policy(
             learner.is_inside = False
         is_limited = has_time_limit(environment)
         most = max_steps or (10**12 if is_limited else LONGEST)
-        rows = [_play(agent, environment, deterministic, seed, i, most) for i in range(count)]
+        with learner.drawing(seed) if hasattr(learner, "drawing") else nullcontext():
+            rows = [_play(agent, environment, deterministic, seed, i, most) for i in range(count)]
     returns = np.array([total for total, _ in rows], dtype=np.float64)
     mean, lo, hi = (float(x) for x in intervals.summarize(returns, "mean"))
     return PolicyReturns(returns, np.array([length for _, length in rows]), mean, lo, hi)
 
 
 def _play(
-    agent: Any, env: Any, deterministic: bool, seed: int, number: int, most: int
+    agent: Any, env: Any, deterministic: bool | None, seed: int, number: int, most: int
 ) -> tuple[float, int]:
     # The return and the length of one episode.
     observation, info = reset(env, seed, number, EVALUATION)
     total, length, ended = 0.0, 0, False
+    asked = {} if deterministic is None else {"deterministic": deterministic}
     while not ended and length < most:
         mask = {"action_mask": info["action_mask"]} if "action_mask" in info else {}
-        action = agent.predict(observation, deterministic, **mask)
+        action = agent.predict(observation, **asked, **mask)
         observation, reward, terminated, truncated, info = env.step(action)
         length += 1
         total += check_reward(env, reward, length)

@@ -10,7 +10,7 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -78,7 +78,7 @@ class StepwiseAgent(Agent):
         callback : a function of (agent, record), called at the end of each episode, after each
             evaluation, and every `log_every` steps; it stops the learning by returning False.
         progress_bar : show a bar, at a terminal.
-        eval_env : an environment, or its id, to evaluate the greedy policy in; by default one like
+        eval_env : an environment, or its id, to evaluate the policy in; by default one like
             the agent's.
         eval_every : steps between evaluations of `eval_episodes`, noted in `agent.evaluations`.
         """
@@ -120,11 +120,30 @@ class StepwiseAgent(Agent):
             return f"{type(self).__name__}(without an environment)"
         return f"{type(self).__name__}({name_of(self.env)}, {self.steps} steps, {self.episodes!r})"
 
-    def predict(self, observation: Any, deterministic: bool = True, action_mask: Any = None) -> Any:
+    @property
+    def draws_actions(self) -> bool:
+        """Whether actions are drawn from the policy where nobody says which are wanted, instead of
+        the most probable being taken.
+        """
+        return False
+
+    def predict(
+        self, observation: Any, deterministic: bool | None = None, action_mask: Any = None
+    ) -> Any:
         """Jekyll's most probable action, or one drawn from his policy, among those that the mask
-        allows; an array of actions for a batch of observations.
+        allows; an array of actions for a batch of observations. Without a word, what
+        `draws_actions` says.
         """
         return Personality(self, JEKYLL).predict(observation, deterministic, action_mask)
+
+    @contextmanager
+    def drawing(self, seed: int) -> Iterator[None]:
+        """Meanwhile `predict` draws from numbers of that seed."""
+        before, self._draws = self._draws, np.random.default_rng(seed)
+        try:
+            yield
+        finally:
+            self._draws = before
 
     def probabilities(self, observation: Any) -> NDArray[Any]:
         """Those with which Jekyll acts [A], or [N, A] for a batch of observations."""

@@ -48,7 +48,7 @@ def learn_step_by_step(
     runs : independent runs; --seeds is the same.
     workers : processes that share the runs; by default as many as there are cores.
     envs : copies of the environment that an agent with networks learns from in turns.
-    eval_every : steps between evaluations of the greedy policy in an environment of its own; with
+    eval_every : steps between evaluations of the policy in an environment of its own; with
         --out a twentieth of the steps where it is not given. 0: none.
     eval_episodes : episodes of an evaluation.
     checkpoint_every : steps between checkpoints in the folder --out.

@@ -253,7 +253,7 @@ def curves(agents: Sequence[Any]) -> dict[str, plotting.Line]:
     if rows and (count := min(map(len, rows))):
         steps = np.array([row["step"] for row in agents[0].evaluations[:count]])
         means = np.array([values[:count] for values in rows])
-        lines["evaluations of Jekyll's greedy policy"] = (
+        lines["evaluations of Jekyll's policy"] = (
             steps,
             *intervals.summarize(means, "mean"),
         )

@@ -83,20 +83,23 @@ class TrainingCommand:
 
 @dataclass(frozen=True)
 class Eval(TrainingCommand):
-    """Returns of the greedy policy of a training of `jh train --out FOLDER`, with intervals."""
+    """Returns of the policy of a training of `jh train --out FOLDER`, with intervals."""
 
     episodes: int = 100
     """Episodes of each run."""
     who: str = "jekyll"
     """jekyll or hyde."""
     drawn: bool = False
-    """Actions are drawn from the policy, instead of the most probable."""
+    """Actions are drawn from the policy, as by default where codes or pixels are seen."""
+    greedy: bool = False
+    """The most probable actions, as by default elsewhere."""
     seed: int = 0
     """Seed of the episodes."""
     json: bool = False
     """Print one JSON object instead of the table."""
 
     def run(self) -> None:
+        require(not (self.drawn and self.greedy), "--drawn and --greedy exclude each other")
         training = Training.of(self.folder, self.trust)
         rows, means = [], []
         for run in range(training.folder.runs):
@@ -105,7 +108,7 @@ class Eval(TrainingCommand):
                 personality,
                 training.make(),
                 self.episodes,
-                deterministic=not self.drawn,
+                deterministic=self.greedy if self.drawn or self.greedy else None,
                 seed=self.seed,
             )
             means.append(result.mean)

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep import critics, measures, networks, spaces
+from jekyllhyde.deep import compiler, critics, measures, networks, spaces
 from jekyllhyde.deep.configurations import ALGORITHMS
 from jekyllhyde.deep.episodes_of_lanes import begun, in_lane
 from jekyllhyde.deep.packed_state import Arrays, Packing
@@ -59,7 +59,7 @@ def compiled(name: str, packing: Packing, settings: Packing, steps: Packing) -> 
     return SimpleNamespace(
         begin=jax.jit(begin, donate_argnums=0),
         lead=jax.jit(lead, donate_argnums=0),
-        turn=jax.jit(turn, donate_argnums=0),
+        turn=jax.jit(turn, donate_argnums=0, compiler_options=compiler.in_place()),
         pack=jax.jit(packing.pack),
         unpack=jax.jit(packing.unpack),
         ask=(jax.jit(ask_jekyll), jax.jit(ask_hyde)),

@@ -13,6 +13,7 @@ Version 0.1 had RND's settings among the agent's: `rnd`, `eta_rnd`, `clip_rnd`, 
 of an actor rule that was renamed.
 """
 
+import math
 from dataclasses import fields, replace
 from functools import partial
 from types import ModuleType
@@ -59,6 +60,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
     **{("jekyll_hyde", c): {"epsilon_1": 40_000.0} for c in ("published", "released", "paper")},
     **{("ddqn", c): {"epsilon_1": 100.0} for c in CONFIGS if c != "paper"},
 }
+MAY_BE_0 = ("warmup", "greedy_stretch")
 FEWER_IMAGES = 4  # times fewer samples in a batch of the default
 BONUSES.add("bits", bits.Bits)
 BONUSES.add("disagreement", disagreement.Disagreement)
@@ -160,7 +162,9 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "n_steps": 1,
         "far_share": 1.0,
         "quiet": 1.0,
+        "tolerance": math.inf,
         "tau_actor": 1.0,
+        "greedy_stretch": 0,
         "first_values": 1.0,
         "pessimism": 1.0,
         "shared_start": False,
@@ -220,7 +224,7 @@ def _read(name: str, value: Any, current: Any) -> Any:
         several, is_list = isinstance(current, tuple), isinstance(value, (list, tuple))
         require(is_list or not several, f"{name} is {value!r}; it must be a list")
         for count in value if several else [value]:
-            check_count(count, name, 0 if name == "warmup" else 1)
+            check_count(count, name, 0 if name in MAY_BE_0 else 1)
     elif isinstance(value, (int, float)):
         require(value >= 0, f"{name} is {value}; it must be a number of at least 0")
     return tuple(value) if isinstance(value, list) else value

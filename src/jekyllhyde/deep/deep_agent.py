@@ -249,12 +249,26 @@ class DeepAgent(StepwiseAgent):
         return replay_files.import_replay(self, source)
 
     @property
+    def draws_actions(self) -> bool:
+        # Who bumps into a wall sees the same codes or pixels again, and what is most probable there
+        # bumps for ever; numbers change, and control wants the same action each time.
+        space = getattr(self, "space", None)
+        if space is None or space.n_states is not None or not self.has_hyde:
+            return False
+        pictures = [shape for shape in _shapes_of(space) if len(shape) > 1]
+        return bool(pictures) or space.n_numbers < space.n_features
+
+    @property
     def has_hyde(self) -> bool:
         return hasattr(self.settings, "explorer")
 
     def _measure(self) -> dict[str, float]:
         values = self._compiled.measure(self._arrays, self._config)
         return {name: float(value) for name, value in values.items()}
+
+
+def _shapes_of(space: networks.Space) -> list[tuple[int, ...]]:
+    return [space.shape, *(part.shape for part in space.parts)]
 
 
 def _are_same(one: spaces.View, other: spaces.View) -> bool:

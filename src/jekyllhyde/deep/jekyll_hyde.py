@@ -51,6 +51,7 @@ from jekyllhyde.deep.networks import (
     mean,
     pick,
 )
+from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.deep.shared_start import shared
 
@@ -119,11 +120,11 @@ def act(
     """
     x = encode(state.networks.features, observation)
     hyde = config.explorer.logits(state.networks.explorer, config, x, allowed)
-    logits = jnp.where(
-        state.hyde_acts,
-        config.noise.lasting(state.noise, hyde, allowed),
-        state.networks.policy(x),
-    )
+    jekyll = state.networks.policy(x)
+    if config.greedy_stretch:
+        is_greedy = (state.t // (config.greedy_stretch * config.lanes)) % 2 == 0
+        jekyll = jnp.where(is_greedy, noisy_greedy(jekyll, 0.0, allowed), jekyll)
+    logits = jnp.where(state.hyde_acts, config.noise.lasting(state.noise, hyde, allowed), jekyll)
     return state.draw_action(jnp.where(state.t < config.warmup, 0.0, logits), allowed)
 
 
@@ -203,11 +204,14 @@ def expected_sarsa(
     networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
 ) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s', whose value lies
-    between the bounds; with n steps, a mean of what they and what one of them led to.
+    between the bounds; with n steps, a mean of what they and what one of them led to, unless they
+    brought clearly less: beyond the first step it was Hyde who acted, and his mistakes are not
+    Jekyll's.
     """
     if samples.ahead is not None:
         near = expected_sarsa(networks, config, replace(samples, ahead=None), bounds)
         far = expected_sarsa(networks, config, samples.far, bounds)
+        far = jnp.where(far < near - config.tolerance * jnp.abs(near), near, far)
         return (1.0 - config.far_share) * near + config.far_share * far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     following = [critic.target(samples.x_next) for critic in networks.critics]

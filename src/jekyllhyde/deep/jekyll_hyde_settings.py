@@ -46,6 +46,7 @@ class Config(Settings):
     n_steps: int = static(1)  # of the returns that the critics learn from
     far_share: float = 1.0  # how much these count in their goal; the rest is a single step's
     quiet: float = 1.0  # they go on over steps that bring at most this share of the largest reward
+    tolerance: float = jnp.inf  # they do not count where they bring less by more than this share
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)
     fresh_critic: bool = static(False)  # the actor sees q after the critic's update, not before
@@ -53,6 +54,8 @@ class Config(Settings):
     hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
     # rate at which the actor that plays follows the one that learns; 1 is the same actor
     tau_actor: float = static(1.0)
+    # Jekyll takes his most probable actions in every other stretch of so many steps; 0 is never
+    greedy_stretch: int = static(0)
     shared_start: bool = static(False)  # networks have first weights of each other; takes rnd
     warmup: int = static(400)  # first steps: uniform actions, no learning
     batch: int = static(128)  # K, per half
@@ -61,13 +64,17 @@ class Config(Settings):
 
 # What `recommended` changes where states are not known by an index. Networks blur what they see:
 # news get lost on their way through many of their guesses, so some go five steps at once where
-# nothing is paid in between; greedy actions waver, so Jekyll plays a mean of what he was; and he
-# has to practise what Hyde has met. With states by an index none of that is so, and it costs time.
+# nothing is paid in between, unless a mistake of Hyde's was among them; greedy actions waver, so
+# Jekyll plays a mean of what he was; and he has to practise what Hyde has met, by greedy actions
+# too, for where these go in circles drawn ones hide it. With states by an index none of that is so,
+# and it costs time.
 SEEN = {
     "n_steps": 5,
     "far_share": 0.5,
     "quiet": 0.02,
+    "tolerance": 0.2,
     "tau_actor": 0.01,
+    "greedy_stretch": 100,
     "leader": "practising",
     "bonus": "counts(rarest=True)",
 }
