@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,57 @@ def test_what_brings_clearly_less_is_a_mistake_and_does_not_count() -> None:
     batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
     goal = float(jekyll_hyde.expected_sarsa(networks, config, Samples.of(None, batch, weight))[0])
     assert goal == pytest.approx(near)
+
+
+def test_after_a_cut_the_world_stays_where_it_was() -> None:
+    """Of two steps the second is cut; its own s' is never learned from, and does not count."""
+    replay = Replay.empty(4, replace(Space(10, (), 2).transition(), cut=jnp.asarray(False)))
+    for before, after, cut in [(1, 2, False), (2, 3, True), (7, 8, False)]:
+        places, rest = (jnp.int32(before), jnp.int32(after)), (jnp.float32(0.5), jnp.ones(()))
+        step = Transition(places[0], jnp.int32(0), rest[0], places[1], rest[1])
+        replay = replay.add(replace(step, cut=jnp.asarray(cut)))
+    batch, weight = replay.sample((jnp.arange(3) + 0.5) / 3, Horizon(3, GAMMA))
+    samples = Samples.of(jnp.arange(10.0)[:, None], batch, weight)
+    assert samples.x_next.ravel().tolist() == [2.0, 2.0, 8.0]
+    assert samples.far.x_next.ravel().tolist() == [2.0, 2.0, 8.0]
+    assert samples.far.reward.tolist() == pytest.approx([0.5 + GAMMA * 0.5, 0.5, 0.5])
+    assert batch.following.tolist() == [2, 3, 8]  # what was seen is kept
+
+
+class Clock(gym.Env[Any, Any]):
+    """Nothing is ever paid; how late it is, is all that is seen."""
+
+    observation_space = gym.spaces.Box(0.0, 1.0, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.late = 0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action: int) -> Any:
+        self.late += 1
+        seen = np.full(1, self.late / 10, np.float32)
+        return seen, 0.0, False, self.late == 10, {}
+
+
+def test_cuts_are_stored_where_they_count() -> None:
+    stays = {"hidden": (8,), "hidden_hyde": (8,), "batch": 8, "capacity": 100}
+    agent = deep.JekyllHyde(Clock(), **stays).learn(40)  # type: ignore[arg-type]
+    assert np.flatnonzero(agent.state.everyone.data.cut).tolist() == [9, 19, 29, 39]
+    other = deep.JekyllHyde(Clock(), cut_stays=False, **stays).learn(20)  # type: ignore[arg-type]
+    assert other.state.everyone.data.cut is None
+    assert deep.JekyllHyde("FrozenLake-v1").state.everyone.data.cut is None
+
+
+def test_transitions_of_others_are_not_cut(tmp_path: Path) -> None:
+    stays = {"hidden": (8,), "hidden_hyde": (8,), "batch": 8, "capacity": 100}
+    agent = deep.JekyllHyde(Clock(), **stays).learn(40)  # type: ignore[arg-type]
+    agent.export_replay(tmp_path / "steps.parquet")
+    again = deep.JekyllHyde(Clock(), **stays)  # type: ignore[arg-type]
+    again.import_replay(tmp_path / "steps.parquet")
+    assert not np.asarray(again.state.everyone.data.cut).any()
+    assert int(again.state.everyone.size) == 40
 
 
 @pytest.mark.parametrize("capacity", [5, 8])

@@ -208,7 +208,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Export(TrainingCommand):
-    """The greedy policy of a training of `jh train --out` for others: its weights, a forward pass
+    """The policy of a training of `jh train --out` for others: its weights, a forward pass
     that needs NumPy alone, and a model card.
     """
 

@@ -62,6 +62,7 @@ class JekyllHyde(DeepAgent):
         tolerance: float | None = None,
         tau_actor: float | None = None,
         greedy_stretch: int | None = None,
+        cut_stays: bool | None = None,
         fresh_critic: bool | None = None,
         epsilon_1: float | None = None,
         schedule: str | None = None,

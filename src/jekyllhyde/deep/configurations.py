@@ -165,6 +165,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "tolerance": math.inf,
         "tau_actor": 1.0,
         "greedy_stretch": 0,
+        "cut_stays": False,
         "first_values": 1.0,
         "pessimism": 1.0,
         "shared_start": False,

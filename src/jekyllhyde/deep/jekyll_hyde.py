@@ -86,6 +86,7 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
     space, features = space.embed(features_key, config)
     explorer = config.explorer.init((keys[0], keys[1]), config, space)
     example = noted(space.transition(), config.bonus, getattr(explorer, "bonus", None))
+    example = replace(example, cut=jnp.asarray(False)) if config.cut_stays else example
     make = partial(Dueling.of, space) if config.dueling else space.network
     networks = Networks(
         features=features,
@@ -141,6 +142,8 @@ def update(state: State, config: Config, transition: Transition, ended: jax.Arra
     seen = config.explorer.observe(networks.explorer, config, step, ended)
     networks = replace(networks, explorer=seen)
     transition = noted(transition, config.bonus, getattr(seen, "bonus", None))
+    if config.cut_stays:
+        transition = replace(transition, cut=ended & (transition.discount > 0.0))
     # with a warm-up, his replay takes what Jekyll saw too, until there is a batch of it
     warming = (config.warmup > 0) & (state.hyde.size < config.batch)
     everyone = state.everyone.add(transition)  # 9

@@ -47,6 +47,9 @@ class Config(Settings):
     far_share: float = 1.0  # how much these count in their goal; the rest is a single step's
     quiet: float = 1.0  # they go on over steps that bring at most this share of the largest reward
     tolerance: float = jnp.inf  # they do not count where they bring less by more than this share
+    # after a time-out nothing is learned of where the last step led, so that it is taken to have
+    # led nowhere: what the last state is worth is learned from itself
+    cut_stays: bool = static(False)
     # what the critics expect lies between what the rewards in replay allow
     bounded: bool = static(False)
     fresh_critic: bool = static(False)  # the actor sees q after the critic's update, not before
@@ -75,6 +78,7 @@ SEEN = {
     "tolerance": 0.2,
     "tau_actor": 0.01,
     "greedy_stretch": 100,
+    "cut_stays": True,
     "leader": "practising",
     "bonus": "counts(rarest=True)",
 }

@@ -206,7 +206,8 @@ class Transition(eqx.Module):
     terminated the episode, 1 elsewhere, a time-out included: so termination and truncation are told
     apart in one place, where the transition is made. `allowed` and `allowed_next` [A] are the
     actions that may be taken in s and in s'; None where all may. `ahead` is there where an agent
-    learns from n steps, and `novelty` where a bonus is stored with a step.
+    learns from n steps, `novelty` where a bonus is stored with a step, and `cut` where an agent has
+    to know that a time-out came after a step.
     """
 
     observation: Any
@@ -218,6 +219,18 @@ class Transition(eqx.Module):
     allowed_next: Any = eqx.field(default=None, kw_only=True)
     ahead: Any = eqx.field(default=None, kw_only=True)
     novelty: Any = eqx.field(default=None, kw_only=True)
+    cut: Any = eqx.field(default=None, kw_only=True)
+
+
+def staying(cut: jax.Array | None, before: Any, after: Any) -> Any:
+    """What came after a step, or where it was `cut` what was before it."""
+    if cut is None:
+        return after
+
+    def chosen(one: jax.Array, other: jax.Array) -> jax.Array:
+        return jnp.where(cut.reshape(cut.shape + (1,) * (one.ndim - cut.ndim)), one, other)
+
+    return jax.tree.map(chosen, before, after)
 
 
 class Samples(Transition):
@@ -225,7 +238,8 @@ class Samples(Transition):
     (or as indices, where networks embed them); `weight` is 0 where nothing was drawn. `of` encodes
     the observations of a batch by the `features` that all networks share. `among` and `among_next`
     have values [N, A] in s and in s' with those of forbidden actions replaced. `far` are the
-    samples with what n steps led to in place of what one did. `place` is where in the replay they
+    samples with what n steps led to in place of what one did. Where a step was `cut`, s' is taken
+    to be s. `place` is where in the replay they
     lie, where that is known.
     """
 
@@ -237,6 +251,9 @@ class Samples(Transition):
     @classmethod
     def of(cls, features: Any, batch: Transition, weight: jax.Array, place: Any = None) -> Self:
         x, x_next = encode(features, batch.observation), encode(features, batch.following)
+        x_next = staying(batch.cut, x, x_next)
+        allowed_next = staying(batch.cut, batch.allowed, batch.allowed_next)
+        batch = replace(batch, allowed_next=allowed_next)
         if batch.ahead is not None:
             led_to = encode(features, batch.ahead.following)
             batch = replace(batch, ahead=replace(batch.ahead, following=led_to))

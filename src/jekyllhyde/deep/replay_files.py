@@ -59,6 +59,8 @@ def import_replay(agent: Any, source: str | Path) -> int:
         rows = {"all": check_batch(agent.space, read_minari(agent.space, name))}
     else:
         rows = _read_parquet(agent.space, Path(source))
+    if agent.state.everyone.data.cut is not None:  # nor is it known which of them were cut
+        rows = {name: replace(batch, cut=batch.reward > np.inf) for name, batch in rows.items()}
     if agent.state.everyone.data.novelty is not None:  # in the episodes of others nothing is new
         rows = {name: replace(batch, novelty=0.0 * batch.reward) for name, batch in rows.items()}
     state = _added(agent.state, rows["all"]) if "all" in rows else agent.state
