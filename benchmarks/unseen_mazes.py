@@ -1,9 +1,10 @@
 """Unseen tasks, the first part: mazes in the plane, and what all of these tasks share.
 
-Someone wrote them who did not know how the agent works, to try its defaults on. Nothing was tuned
-on them before version 0.11 was measured. Most have a decoy near the start that pays a little, and
-a goal far off that pays much more. Each has a scripted policy, which says what can be reached. The
-other part is `unseen_grids`, with the table of all of them; `unseen` trains on them.
+Someone wrote them who did not know how the agent works, to try its defaults on. What they
+showed has since led to parts of the default (`unseen.py`). Most have a decoy near the start that
+pays a little, and a goal far off that pays much more. Each has a scripted policy, which says what
+can be reached. The other part is `unseen_grids`, with the table of all of them; `unseen` trains on
+them.
 """
 
 from __future__ import annotations

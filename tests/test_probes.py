@@ -97,7 +97,7 @@ def test_every_agent_has_the_right_values(name: str) -> None:
             q = np.asarray(agent.q(seen))
             gap = abs(values[1] - values[0])
             if gap:
-                assert agent.predict(seen) == int(np.argmax(values)), (kind, place)
+                assert agent.predict(seen, True) == int(np.argmax(values)), (kind, place)
             # soft actor-critic's values of what is to come hold its entropy too
             if not (name == "sac" and kind in ("discount", "truncation")):
                 best = int(np.argmax(values)) if gap else slice(None)

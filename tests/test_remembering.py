@@ -103,7 +103,7 @@ def test_an_agent_learns_is_saved_and_goes_on(tmp_path: Path) -> None:
     straight = deep.JekyllHyde(make(), seed=0, warmup=10, **small).learn(60).learn(40)
     assert (again.episodes.table == straight.episodes.table).all()
     observation, _ = make().reset(seed=1)
-    assert again.predict(observation) == straight.predict(observation)
+    assert again.predict(observation, True) == straight.predict(observation, True)
 
 
 def test_in_jax_it_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_every_space_is_learned_in_saved_and_loaded(name: str, tmp_path: Path) -
     agent.save(tmp_path / "agent")
     loaded = deep.DoubleDQN.load(tmp_path / "agent", Sampled(SPACES[name], ACTIONS["shifted"]))
     assert loaded.space == agent.space
-    assert loaded.predict(observation) == agent.predict(observation)
+    assert loaded.predict(observation, True) == agent.predict(observation, True)
     whole = KINDS["ddqn"](Sampled(SPACES[name], ACTIONS["shifted"]), seed=1).learn(20)
     assert same(loaded.learn(8), whole)
 
@@ -115,7 +115,7 @@ def test_actions_are_the_environments(name: str) -> None:
     env = Sampled(SPACES["vector"], ACTIONS[name])
     agent = KINDS["ddqn"](env).learn(30)  # the environment checks each
     batch = np.stack([env.observation_space.sample() for _ in range(5)])
-    actions = agent.predict(batch)
+    actions = agent.predict(batch, deterministic=True)
     assert len(actions) == 5
     assert all(env.action_space.contains(each) for each in actions)
     indices = np.arange(agent.space.n_actions)
@@ -201,7 +201,7 @@ def test_a_masked_action_is_never_taken(kind: str) -> None:
     stored = np.asarray(data.allowed)[np.arange(50), np.asarray(data.action)]
     assert stored.all()
     batch = np.stack([observation, observation])
-    chosen = agent.predict(batch, action_mask=np.eye(3)[:2])
+    chosen = agent.predict(batch, True, action_mask=np.eye(3)[:2])
     assert chosen.tolist() == [-1, 0]
 
 

@@ -122,13 +122,13 @@ def _check_settings(agent: Any) -> None:
 
 def _check_actions(agent: Any, env: Any) -> None:
     observations = _observations(env)
-    actions = [agent.predict(observation) for observation in observations]
+    actions = [agent.predict(observation, deterministic=True) for observation in observations]
     _require(
         all(env.action_space.contains(np.int64(action)) for action in actions),
         "predict gives an action that the environment does not have",
     )
     _require(
-        list(agent.predict(np.array(observations))) == actions,
+        list(agent.predict(np.array(observations), deterministic=True)) == actions,
         "predict on a batch differs from predict one by one",
     )
     before = agent.arrays()
