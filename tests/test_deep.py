@@ -19,17 +19,9 @@ from jekyllhyde.deep.actor_rules import ACTOR_RULES
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.configurations import ALGORITHMS, configure
 from jekyllhyde.deep.critics import Critic, learn_critics
+from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, State, counted, decreasing
-from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
-    Samples,
-    Space,
-    Transition,
-    blend,
-    encode,
-    mean,
-)
+from jekyllhyde.deep.networks import Network, Samples, Space, Transition, blend, encode, mean
 from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.errors import InputError
 from jekyllhyde.mdp.rooms import four_rooms

@@ -14,7 +14,8 @@ import pytest
 from jekyllhyde import deep
 from jekyllhyde.deep import jekyll_hyde
 from jekyllhyde.deep.critics import Dueling, regress
-from jekyllhyde.deep.networks import Learner, Network, Samples, Space, Transition
+from jekyllhyde.deep.learner import Learner
+from jekyllhyde.deep.networks import Network, Samples, Space, Transition
 from jekyllhyde.errors import InputError
 
 SMALL: dict[str, Any] = {"hidden": (8,), "hidden_hyde": (8,), "batch": 8, "capacity": 90}

@@ -86,7 +86,7 @@ def test_what_the_page_says_of_the_tables() -> None:
     assert sum(at >= 0 for at in larger["bsuite"]) == 9
     assert "bsuite counts all runs up to 30, 17 of 20 at 40 and 8 at 50" in PAGE
     assert "with five times as much, 9 of 20 are counted" in PAGE
-    control, tasks = KEPT["control"], ("MountainCar-v0", "Acrobot-v1", "CartPole-v1")
+    control, tasks = default("control"), ("MountainCar-v0", "Acrobot-v1", "CartPole-v1")
     assert solved(control)[:2] == (60, 60)
     last, earlier = (
         [solved([row])[2] for row in rows] for rows in (control, before(*tasks)[: len(tasks)])
@@ -107,6 +107,10 @@ def test_what_the_page_says_of_the_tables() -> None:
     assert np.median(bends["first"]) == 12_000
     assert sum(0 <= at <= 30_000 for at in doors["first"]) == 9
     assert f"9 by 30,000 steps (0.10: one of eight) and {solved([doors])[0]} by 60,000" in PAGE
+    car, maze = of("control", "MountainCar-v0", "all parts"), of("mazes", "bends", "all parts")
+    assert "MountainCar {} of {} by {:,} steps and".format(*solved([car])) in PAGE
+    assert "the maze with bends {} of {} by {:,}, the".format(*solved([maze])) in PAGE
+    assert f"({last[0]:,} and {solved([bends])[2]:,}, other seeds)" in PAGE
     sea = of("sea", "sea:50", "what is for numbers")
     assert solved([sea])[0] == 19
     assert (

@@ -21,17 +21,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
-    Samples,
-    Space,
-    Transition,
-    blend,
-    cut,
-    mean,
-    static,
-)
+from jekyllhyde.deep.learner import Learner, cut
+from jekyllhyde.deep.networks import Network, Samples, Space, Transition, blend, mean, static
 from jekyllhyde.registry import Choices
 
 BONUSES = Choices("bonus")

@@ -30,18 +30,9 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.episodes_of_lanes import OfLanes
+from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, Settings
-from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
-    Samples,
-    Space,
-    among,
-    blend,
-    encode,
-    mean,
-    pick,
-)
+from jekyllhyde.deep.networks import Network, Samples, Space, among, blend, encode, mean, pick
 
 smallest = partial(reduce, jnp.minimum)  # the elementwise minimum of several arrays
 Bounds = tuple[jax.Array, jax.Array]

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import SCALE_RATE, Bonus
-from jekyllhyde.deep.networks import Learner, Network, Samples, Space, blend, mean, static
+from jekyllhyde.deep.learner import Learner
+from jekyllhyde.deep.networks import Network, Samples, Space, blend, mean, static
 from jekyllhyde.errors import check_count
 
 FEATURES = 8

@@ -39,18 +39,9 @@ from jekyllhyde.deep.critics import (
     learn_critics,
 )
 from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, SEEN, Config
+from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
-from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
-    Samples,
-    Space,
-    Transition,
-    blend,
-    encode,
-    mean,
-    pick,
-)
+from jekyllhyde.deep.networks import Network, Samples, Space, Transition, blend, encode, mean, pick
 from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.deep.shared_start import shared

@@ -1,4 +1,4 @@
-"""Multilayer perceptrons, the Adam step that trains them, and the transitions they are given.
+"""Multilayer perceptrons, and the transitions they are given; what trains them is in `learner`.
 
 Observations are vectors, vectors with images (`encoders.Seen`), or state indices. An index becomes
 a vector through one random table, fixed and the same for all networks (the paper's "random
@@ -10,13 +10,13 @@ Actions that an environment does not allow have the logit and the value `FORBIDD
 
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax  # type: ignore[import-untyped]
 
 from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width
 from jekyllhyde.envs.space_parts import Part, is_binary
@@ -223,14 +223,8 @@ class Transition(eqx.Module):
 
 
 def staying(cut: jax.Array | None, before: Any, after: Any) -> Any:
-    """What came after a step, or where it was `cut` what was before it."""
-    if cut is None:
-        return after
-
-    def chosen(one: jax.Array, other: jax.Array) -> jax.Array:
-        return jnp.where(cut.reshape(cut.shape + (1,) * (one.ndim - cut.ndim)), one, other)
-
-    return jax.tree.map(chosen, before, after)
+    """What came after steps, or where they were `cut` [N] what was before them."""
+    return after if cut is None else jax.tree.map(partial(where_rows, cut), before, after)
 
 
 class Samples(Transition):
@@ -271,30 +265,6 @@ class Samples(Transition):
 
     def among_next(self, values: jax.Array) -> jax.Array:
         return among(self.allowed_next, values)
-
-
-class Learner(eqx.Module):
-    """What is trained, a network as a rule, and Adam's moments for it; `of` makes one before its
-    first step, `descend` takes a step of size `rate` down `gradient`, whose norm is cut at `clip`.
-    """
-
-    network: Any
-    moments: Any
-
-    @classmethod
-    def of(cls, network: Any) -> Self:
-        return cls(network, optax.scale_by_adam().init(network))
-
-    def descend(self, gradient: Any, rate: Any, clip: Any, adam_eps: Any) -> Self:
-        adam = optax.scale_by_adam(eps=adam_eps)
-        direction, moments = adam.update(cut(gradient, clip), self.moments)
-        return type(self)(jax.tree.map(lambda w, d: w - rate * d, self.network, direction), moments)
-
-
-def cut(gradient: Any, clip: Any) -> Any:
-    """The gradient, shortened to a norm of `clip` where it is longer."""
-    norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(gradient)))
-    return jax.tree.map(lambda g: g * jnp.minimum(1.0, clip / jnp.maximum(norm, 1e-30)), gradient)
 
 
 def where_rows(mask: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:

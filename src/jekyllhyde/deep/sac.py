@@ -17,17 +17,9 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RND, noted
 from jekyllhyde.deep.critics import ActorCritic, Critic, learn_critics, regress, smallest
+from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, Settings, State, update_from_replay
-from jekyllhyde.deep.networks import (
-    Learner,
-    Network,
-    Samples,
-    Space,
-    Transition,
-    encode,
-    mean,
-    static,
-)
+from jekyllhyde.deep.networks import Network, Samples, Space, Transition, encode, mean, static
 
 ENTROPY_SHARE = 0.98
 

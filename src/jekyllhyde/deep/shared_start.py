@@ -15,7 +15,8 @@ import jax.numpy as jnp
 
 from jekyllhyde.deep.bonus import RNDState
 from jekyllhyde.deep.critics import Critic
-from jekyllhyde.deep.networks import Learner, Network
+from jekyllhyde.deep.learner import Learner
+from jekyllhyde.deep.networks import Network
 from jekyllhyde.errors import require
 
 
