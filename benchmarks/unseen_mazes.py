@@ -9,6 +9,7 @@ them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import gymnasium as gym
@@ -18,7 +19,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 COMPASS = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)])  # right, left, up, down
 
 
-class Task(gym.Env[Any, Any]):
+class Task(gym.Env[Any, Any], ABC):
     """An environment that counts the steps and goals of its whole life, so that a training is read
     from outside.
 
@@ -50,17 +51,17 @@ class Task(gym.Env[Any, Any]):
         is_late = self.elapsed >= self.limit and not is_over
         return self._see(), float(reward), bool(is_over), is_late, {}
 
-    def scripted(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def scripted(self) -> int: ...
 
-    def _begin(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _begin(self) -> None: ...
 
-    def _act(self, action: int) -> tuple[float, bool]:
-        raise NotImplementedError
+    @abstractmethod
+    def _act(self, action: int) -> tuple[float, bool]: ...
 
-    def _see(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _see(self) -> Any: ...
 
     def _end(self, outcome: str) -> tuple[float, bool]:
         self.outcome = outcome

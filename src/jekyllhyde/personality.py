@@ -30,8 +30,8 @@ class Personality:
         self, observation: Any, deterministic: bool | None = None, action_mask: Any = None
     ) -> Any:
         """His most probable action, or one drawn with his probabilities, among those that the mask
-        allows; an array of actions for a batch of observations. Actions are drawn by default where
-        observations hide much, as the agent's `draws_actions` says.
+        allows; an array of actions for a batch of observations. Without a word, what the
+        agent's `draws_actions` says.
         """
         if deterministic is None:
             deterministic = not self.agent.draws_actions

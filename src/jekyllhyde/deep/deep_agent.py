@@ -255,8 +255,8 @@ class DeepAgent(StepwiseAgent):
         space = getattr(self, "space", None)
         if space is None or space.n_states is not None or not self.has_hyde:
             return False
-        pictures = [shape for shape in _shapes_of(space) if len(shape) > 1]
-        return bool(pictures) or space.n_numbers < space.n_features
+        shapes = [space.shape, *(part.shape for part in space.parts)]
+        return space.n_numbers < space.n_features or any(len(shape) > 1 for shape in shapes)
 
     @property
     def has_hyde(self) -> bool:
@@ -265,10 +265,6 @@ class DeepAgent(StepwiseAgent):
     def _measure(self) -> dict[str, float]:
         values = self._compiled.measure(self._arrays, self._config)
         return {name: float(value) for name, value in values.items()}
-
-
-def _shapes_of(space: networks.Space) -> list[tuple[int, ...]]:
-    return [space.shape, *(part.shape for part in space.parts)]
 
 
 def _are_same(one: spaces.View, other: spaces.View) -> bool:

@@ -64,17 +64,10 @@ def look_ahead(data: Transition, position: jax.Array, index: jax.Array, horizon:
         reward += jnp.where(goes_on, gamma**k * data.reward[then], 0.0)
         discount = jnp.where(goes_on, discount * gamma * data.discount[then], discount)
         last = jnp.where(goes_on, then, last)
-    before, after = (_at(rings, last) for rings in (_starts(data), _ends(data)))
-    led_to, allowed = staying(None if data.cut is None else data.cut[last], before, after)
+    before = _at((data.observation, data.allowed), last)
+    after = _at((data.following, data.allowed_next), last)
+    led_to, allowed = staying(_at(data.cut, last), before, after)
     return Ahead(reward, led_to, discount, allowed)
-
-
-def _starts(data: Transition) -> tuple[Any, Any]:
-    return data.observation, data.allowed
-
-
-def _ends(data: Transition) -> tuple[Any, Any]:
-    return data.following, data.allowed_next
 
 
 def _at(rings: Any, index: jax.Array) -> Any:

@@ -60,7 +60,10 @@ def import_replay(agent: Any, source: str | Path) -> int:
     else:
         rows = _read_parquet(agent.space, Path(source))
     if agent.state.everyone.data.cut is not None:  # nor is it known which of them were cut
-        rows = {name: replace(batch, cut=batch.reward > np.inf) for name, batch in rows.items()}
+        rows = {
+            name: replace(batch, cut=np.zeros(len(batch.reward), bool))
+            for name, batch in rows.items()
+        }
     if agent.state.everyone.data.novelty is not None:  # in the episodes of others nothing is new
         rows = {name: replace(batch, novelty=0.0 * batch.reward) for name, batch in rows.items()}
     state = _added(agent.state, rows["all"]) if "all" in rows else agent.state
