@@ -2,8 +2,8 @@
 swing-up, at its middle height; and tasks of MiniGrid (`mini_grid`).
 
 MountainCar-v0, Acrobot-v1 and CartPole-v1: the same equations, starts, rewards and time limits;
-`tests/test_deep_exploration.py` holds them to Gymnasium's. `train` has the mean score of greedy
-episodes along training.
+`tests/test_deep_exploration.py` holds them to Gymnasium's. `begin` and `go_on` train, and score
+what was learned.
 """
 
 from __future__ import annotations
@@ -169,22 +169,35 @@ class Carry(NamedTuple):
     key: jax.Array
 
 
-@partial(jax.jit, static_argnames=("name", "algorithm", "every", "n_evaluations"))
-def train(
-    keys: jax.Array, configs: Any, name: str, algorithm: str, every: int, n_evaluations: int
-) -> tuple[jax.Array, jax.Array]:
-    """After every `every` steps, the mean scores [runs, evaluations, 2] of greedy episodes and of
-    those in which Jekyll draws his actions, and the share of steps that Hyde took.
+@partial(jax.jit, static_argnames=("name", "algorithm"))
+def begin(keys: jax.Array, configs: Any, name: str, algorithm: str) -> Carry:
+    """Runs before their first step, an axis of them first in every leaf."""
+    task = TASKS[name]
+
+    def start(key: jax.Array, config: Any) -> Carry:
+        agent_key, reset_key, key = jax.random.split(key, 3)
+        agent = ALGORITHMS[algorithm].init(agent_key, config, task.space)
+        return Carry(agent, task.reset(reset_key), jnp.zeros((), jnp.int32), key)
+
+    return jax.vmap(start)(keys, configs)
+
+
+@partial(jax.jit, static_argnames=("name", "algorithm", "steps"), donate_argnames="carry")
+def go_on(
+    carry: Carry, configs: Any, name: str, algorithm: str, steps: int
+) -> tuple[Carry, jax.Array, jax.Array]:
+    """Runs after so many more steps each, the mean scores [runs, 2] of greedy episodes and of those
+    in which Jekyll draws his actions, and the share [runs] of the steps that Hyde took.
     """
-    run = partial(_train, TASKS[name], ALGORITHMS[algorithm], every, n_evaluations)
+    run = partial(_go_on, TASKS[name], ALGORITHMS[algorithm], steps)
     if jax.default_backend() == "cpu":  # nothing is gained beside each other, and rings are copied
-        return jax.lax.map(lambda each: run(*each), (keys, configs))
-    return jax.vmap(run)(keys, configs)
+        return jax.lax.map(lambda each: run(*each), (carry, configs))
+    return jax.vmap(run)(carry, configs)
 
 
-def _train(
-    task: Task, plain: Any, every: int, n_evaluations: int, key: jax.Array, config: Any
-) -> tuple[jax.Array, jax.Array]:
+def _go_on(
+    task: Task, plain: Any, steps: int, carry: Carry, config: Any
+) -> tuple[Carry, jax.Array, jax.Array]:
     def advance(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
         key, reset_key = jax.random.split(carry.key)
         seen = task.observe(carry.state)
@@ -198,17 +211,15 @@ def _train(
         state = jax.tree.map(partial(jnp.where, ended), start, after)
         return Carry(agent, state, jnp.where(ended, 0, elapsed), key), carry.agent.hyde_acts
 
-    def evaluated(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, jax.Array]]:
-        carry, hyde = jax.lax.scan(advance, carry, length=every)
-        keys = jax.random.split(jax.random.fold_in(carry.key, 1), EVALUATION_EPISODES)
-        score = partial(_score, task, carry.agent.networks)
-        scores = [jnp.mean(jax.vmap(partial(score, draws))(keys)) for draws in (False, True)]
-        return carry, (jnp.stack(scores), jnp.mean(hyde))
+    carry, hyde = jax.lax.scan(advance, carry, length=steps)
+    keys = jax.random.split(jax.random.fold_in(carry.key, 1), EVALUATION_EPISODES)
+    return carry, scores_of(task, carry.agent.networks, keys), jnp.mean(hyde)
 
-    agent_key, reset_key, key = jax.random.split(key, 3)
-    agent = plain.init(agent_key, config, task.space)
-    first = Carry(agent, task.reset(reset_key), jnp.zeros((), jnp.int32), key)
-    return jax.lax.scan(evaluated, first, length=n_evaluations)[1]
+
+def scores_of(task: Task, learned: Any, keys: jax.Array) -> jax.Array:
+    """The mean scores [2] of greedy episodes, and of those whose actions are drawn."""
+    score = partial(_score, task, learned)
+    return jnp.stack([jnp.mean(jax.vmap(partial(score, draws))(keys)) for draws in (False, True)])
 
 
 def _score(task: Task, learned: Any, draws: bool, key: jax.Array) -> jax.Array:

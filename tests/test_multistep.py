@@ -111,32 +111,48 @@ def test_the_goal_is_a_mean_of_one_step_and_of_several() -> None:
     assert np.allclose(goal(0.25), 0.75 * near + 0.25 * far)
 
 
-def test_what_brings_clearly_less_is_a_mistake_and_does_not_count() -> None:
-    """Two steps from state 1: the second ends the trajectory with nothing, or with a reward."""
+def of_two_steps(brought: float, left: float, logits: list[float], **settings: Any) -> float:
+    """The goal in state 1, of a step that brings nothing and of one that brings something, with
+    critics that say 1 of every state and an actor with the same logits everywhere.
+    """
     config = deep.configure(
-        "jekyll_hyde", n_steps=3, far_share=0.5, quiet=0.1, tolerance=0.2, hidden=(8,), batch=2
+        "jekyll_hyde", **{"n_steps": 3, "far_share": 0.5, "quiet": 0.1, **settings}
     )
     networks = jekyll_hyde.init(jax.random.key(0), config, Space(10, (), 2)).networks
-    # critics that say 1 of every state
     networks = jax.tree.map(jnp.zeros_like, networks)
-    last = [critic.target.biases[-1] for critic in networks.critics]
     networks = eqx.tree_at(
-        lambda n: [critic.target.biases[-1] for critic in n.critics],
+        lambda n: [n.actor.network.biases[-1], *(each.target.biases[-1] for each in n.critics)],
         networks,
-        [jnp.ones_like(bias) for bias in last],
+        [jnp.array(logits)] + [jnp.ones(2)] * len(networks.critics),
     )
-    near = config.gamma
+    rows = [(1, 0.0, 2, 1.0), (2, brought, 3, left)]
+    batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
+    samples = Samples.of(networks.features, batch, weight)
+    return float(jekyll_hyde.expected_sarsa(networks, config, samples)[0])
+
+
+def test_what_brings_clearly_less_is_a_mistake_and_does_not_count() -> None:
+    """Two steps from state 1: the second ends the trajectory with nothing, or with a reward."""
+    near, rest = 0.99, {"tolerance": 0.2, "weigh_ends": False}
     for brought, far in [(0.0, near), (0.7, near), (0.9, 0.9 * near), (5.0, 5.0 * near)]:
-        rows = [(1, 0.0, 2, 1.0), (2, brought, 3, 0.0)]
-        batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
-        samples = Samples.of(networks.features, batch, weight)
-        goal = float(jekyll_hyde.expected_sarsa(networks, config, samples)[0])
+        goal = of_two_steps(brought, 0.0, [0.0, 0.0], **rest)
         assert goal == pytest.approx(0.5 * near + 0.5 * far), brought
     # where everything costs, less is farther below
-    rows = [(1, 0.0, 2, 1.0), (2, -5.0, 3, 0.0)]
-    batch, weight = ring(4, rows).sample(jnp.array([0.1]), config.horizon)
-    goal = float(jekyll_hyde.expected_sarsa(networks, config, Samples.of(None, batch, weight))[0])
-    assert goal == pytest.approx(near)
+    assert of_two_steps(-5.0, 0.0, [0.0, 0.0], **rest) == pytest.approx(near)
+
+
+def test_a_bad_end_counts_as_far_as_jekyll_would_step_into_it() -> None:
+    near = 0.99
+    for logits, chance in [([0.0, 0.0], 0.5), ([3.0, 0.0], 0.9526), ([-3.0, 0.0], 0.0474)]:
+        goal = of_two_steps(0.0, 0.0, logits, weigh_ends=True)
+        assert goal == pytest.approx((1 - 0.5 * chance) * near, rel=1e-3)
+        # an end that is better counts as it is, and so does what is no end
+        good = of_two_steps(3.0, 0.0, logits, weigh_ends=True)
+        assert good == pytest.approx(0.5 * near + 0.5 * 3.0 * near)
+        worse = of_two_steps(-1.0, 1.0, logits, weigh_ends=True)
+        assert worse == pytest.approx(0.5 * near + 0.5 * near * (-1.0 + near))
+        plain = of_two_steps(0.0, 0.0, logits, weigh_ends=False)
+        assert plain == pytest.approx(0.5 * near)
 
 
 def test_after_a_cut_the_world_stays_where_it_was() -> None:

@@ -39,6 +39,7 @@ from jekyllhyde.deep import (
 )
 from jekyllhyde.deep.bonus import BONUSES, RND, Bonus
 from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.views import shows_cells
 from jekyllhyde.errors import InputError, check_choice, check_count, require
 from jekyllhyde.registry import Choices, Registry, class_name, python_name
 
@@ -62,6 +63,7 @@ LEVEL_2: dict[tuple[str, str], dict[str, Any]] = {
 }
 MAY_BE_0 = ("warmup", "greedy_stretch")
 FEWER_IMAGES = 4  # times fewer samples in a batch of the default
+CAPACITY_OF_CELLS = 100_000  # of the default's replay, where views of a grid are seen
 BONUSES.add("bits", bits.Bits)
 BONUSES.add("disagreement", disagreement.Disagreement)
 BONUSES.add("episodic", episodic.Episodic)
@@ -133,6 +135,9 @@ def _for_space(agent: str, space: Space) -> dict[str, Any]:
     if space.images:
         # convolutions take nearly all of the time, and in proportion to the batch
         changes["batch"] = max(1, algorithm.CONFIGS["recommended"].batch // FEWER_IMAGES)
+    if shows_cells(space):
+        # worlds that are drawn anew with every episode have more in them
+        changes["capacity"] = CAPACITY_OF_CELLS
     return changes
 
 
@@ -157,12 +162,14 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "noise": noise.Single(),
         "one_hot": False,
         "dueling": False,
+        "votes": False,
         "prioritized": False,
         "bounded": False,
         "n_steps": 1,
         "far_share": 1.0,
         "quiet": 1.0,
         "tolerance": math.inf,
+        "weigh_ends": False,
         "tau_actor": 1.0,
         "greedy_stretch": 0,
         "cut_stays": False,

@@ -41,7 +41,17 @@ from jekyllhyde.deep.critics import (
 from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, SEEN, Config
 from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
-from jekyllhyde.deep.networks import Network, Samples, Space, Transition, blend, encode, mean, pick
+from jekyllhyde.deep.networks import (
+    Network,
+    Samples,
+    Space,
+    Transition,
+    among,
+    blend,
+    encode,
+    mean,
+    pick,
+)
 from jekyllhyde.deep.noise import noisy_greedy
 from jekyllhyde.deep.priorities import Priorities
 from jekyllhyde.deep.shared_start import shared
@@ -188,8 +198,8 @@ def learn(
     critics, values = learn_critics(networks.critics, samples, goal, config)  # 17
     if config.fresh_critic:
         values = [critic.online.network(samples.x) for critic in critics]
-    q = agreed(values, config.pessimism)
-    actor = learn_actor(networks.actor, config, samples, q)  # 18
+    opinions = values if config.votes else [agreed(values, config.pessimism)]
+    actor = learn_actor(networks.actor, config, samples, *opinions)  # 18
     played = networks.played and blend(networks.played, actor.network, config.tau_actor)
     return replace(networks, actor=actor, critics=critics, explorer=explorer, played=played)
 
@@ -198,15 +208,21 @@ def expected_sarsa(
     networks: Networks, config: Config, samples: Samples, bounds: Bounds | None = None
 ) -> jax.Array:
     """The critics' goal [N], over all actions that the actor may take in s', whose value lies
-    between the bounds; with n steps, a mean of what they and what one of them led to, unless they
-    brought clearly less: beyond the first step it was Hyde who acted, and his mistakes are not
-    Jekyll's.
+    between the bounds; with n steps, a mean of what they and what one of them led to. Beyond the
+    first step it was Hyde who acted, and his mistakes are not Jekyll's: an end that is worse than
+    what one step promises counts as far as Jekyll would take the step into it.
     """
     if samples.ahead is not None:
         near = expected_sarsa(networks, config, replace(samples, ahead=None), bounds)
         far = expected_sarsa(networks, config, samples.far, bounds)
         far = jnp.where(far < near - config.tolerance * jnp.abs(near), near, far)
-        return (1.0 - config.far_share) * near + config.far_share * far
+        share = config.far_share
+        if config.weigh_ends:
+            last = samples.ahead
+            logits = among(last.allowed, networks.actor.network(last.before))
+            chance = pick(jax.nn.softmax(logits), last.action)
+            share *= jnp.where((last.discount == 0.0) & (far < near), chance, 1.0)
+        return (1.0 - share) * near + share * far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     following = [critic.target(samples.x_next) for critic in networks.critics]
     q = agreed(following, config.pessimism)
@@ -223,15 +239,20 @@ def td_error(
     return expected_sarsa(networks, config, samples, bounds) - pick(q, samples.action)
 
 
-def learn_actor(actor: Learner, config: Config, samples: Samples, q: jax.Array) -> Learner:
-    """One expected update in every state of the batch, by the rule that the configuration names."""
+def learn_actor(
+    actor: Learner, config: Config, samples: Samples, *opinions: jax.Array
+) -> Learner:
+    """One expected update in every state of the batch, by the rule that the configuration names,
+    towards each of the critics' opinions q [N, A] alike.
+    """
     chosen = config.actor_rule
     rule = ACTOR_RULES[chosen] if isinstance(chosen, str) else chosen
-    q = samples.among(q)
+    opinions = tuple(map(samples.among, opinions))
 
     def loss(network: Any) -> jax.Array:
         logits = samples.among(network(samples.x))
-        return mean(rule(logits, q, config.temperature), samples.weight)
+        losses = [rule(logits, q, config.temperature) for q in opinions]
+        return mean(sum(losses) / len(losses), samples.weight)
 
     gradient = jax.grad(loss)(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)

@@ -13,7 +13,7 @@ from jekyllhyde.deep.actor_rules import Rule
 from jekyllhyde.deep.bonus import RND
 from jekyllhyde.deep.counts import Counts
 from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
-from jekyllhyde.deep.leaders import Curious, Leader, Scheduled
+from jekyllhyde.deep.leaders import Leader, Practising, Scheduled
 from jekyllhyde.deep.learning import Settings
 from jekyllhyde.deep.networks import static
 from jekyllhyde.deep.noise import Noise, Persistent, Single
@@ -42,11 +42,16 @@ class Config(Settings):
     # Jekyll's half of the batch is drawn by the size of his critics' last errors; not with fifo
     prioritized: bool = static(False)
     critics: int = static(2)  # how many critics Jekyll has
+    # the actor follows each critic, not what they say together: where they disagree he draws
+    votes: bool = static(False)
     dueling: bool = static(False)  # each is a value and what an action adds, of two networks
     n_steps: int = static(1)  # of the returns that the critics learn from
     far_share: float = 1.0  # how much these count in their goal; the rest is a single step's
     quiet: float = 1.0  # they go on over steps that bring at most this share of the largest reward
     tolerance: float = jnp.inf  # they do not count where they bring less by more than this share
+    # where they led to an end that is worse than what one step promises, they count less: as far
+    # as Jekyll would take the last of them
+    weigh_ends: bool = static(False)
     # after a time-out nothing is learned of where the last step led, so that it is taken to have
     # led nowhere: what the last state is worth is learned from itself
     cut_stays: bool = static(False)
@@ -65,23 +70,11 @@ class Config(Settings):
     hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
 
 
-# What `recommended` changes where states are not known by an index. Networks blur what they see:
-# news get lost on their way through many of their guesses, so some go five steps at once where
-# nothing is paid in between, unless a mistake of Hyde's was among them; greedy actions waver, so
-# Jekyll plays a mean of what he was; and he has to practise what Hyde has met, by greedy actions
-# too, for where these go in circles drawn ones hide it. With states by an index none of that is so,
-# and it costs time.
-SEEN = {
-    "n_steps": 5,
-    "far_share": 0.5,
-    "quiet": 0.02,
-    "tolerance": 0.2,
-    "tau_actor": 0.01,
-    "greedy_stretch": 100,
-    "cut_stays": True,
-    "leader": "practising",
-    "bonus": "counts(rarest=True)",
-}
+# What `recommended` changes where states are not known by an index. There networks blur what they
+# see, so that news get lost on their way through many of their guesses: what several steps led to
+# counts for more, though it was Hyde who took them. And counts are of cells, which are wider than a
+# step: a bonus that falls as 1 / n takes a cell for known whose far edge was never crossed.
+SEEN = {"far_share": 0.5, "bonus": "counts(power=0.5)"}
 
 CONFIGS = {
     "published": Config(trained_embedding=True, bonus=RND(per_action=True, deep_target=True)),
@@ -120,22 +113,33 @@ CONFIGS = {
     ),
     # Hyde is an optimist and fears no end (explorers.py); he leads as long as he is curious, and
     # actions that last lead him out of cells. News must come back over many steps, so target
-    # networks are quick; and from few samples, so Adam's epsilon is small: rows of the first
-    # weights that are seldom met then take large steps. Critics begin near 0: biases that have to
-    # take back what they say by chance switch units off, for good, where there are many states.
+    # networks are quick, and the critics look ten steps ahead where nothing is paid on the way; and
+    # from few samples, so Adam's epsilon is small: rows of the first weights that are seldom met
+    # then take large steps. Critics begin near 0: biases that have to take back what they say by
+    # chance switch units off, for good, where there are many states. Jekyll follows both critics
+    # and plays a mean of his actor, for actions often differ by less than a critic's error; and he
+    # practises, to see where his own actions lead.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
-        leader=Curious(),
+        leader=Practising(),
         noise=Persistent(everywhere=False),
         hyde_noise=0.1,
         epsilon_1=40_000.0,  # where another explorer does not say how curious he is
-        bonus=Counts(finer=True),
+        bonus=Counts(power=1.0, finer=True, rarest=True),
         one_hot=True,
         prioritized=True,
         bounded=True,
         first_values=0.01,
+        votes=True,
         pessimism=0.0,
+        n_steps=10,
+        far_share=0.35,
+        quiet=0.02,
+        weigh_ends=True,
+        cut_stays=True,
+        tau_actor=0.01,
+        greedy_stretch=100,
         adam_eps=1e-5,
         tau=0.05,
         tau_hyde=0.2,

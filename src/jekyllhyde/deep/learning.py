@@ -125,7 +125,9 @@ class Replay(eqx.Module):
         if self.frames is None:
             return replace(batch, ahead=ahead), weight
         led_to, is_there = self.frames.fetch(ahead.following)
-        return replace(batch, ahead=replace(ahead, following=led_to)), weight * is_there
+        before, was_there = self.frames.fetch(ahead.before)
+        ahead = replace(ahead, following=led_to, before=before)
+        return replace(batch, ahead=ahead), weight * is_there * was_there
 
     def everything(self, horizon: Horizon = SINGLE) -> Weighted:
         places = jnp.arange(len(self.data.reward))

@@ -37,14 +37,18 @@ SINGLE = Horizon()
 
 class Ahead(eqx.Module):
     """What n steps led to: their discounted rewards, where they led, the discount of that, gamma^(n
-    - 1) or 0 where the model terminated, and the actions that are allowed there. There are fewer
-    steps where no more are known.
+    - 1) or 0 where the model terminated, and the actions that are allowed there; `before` the last
+    of them, the action that was taken there, and those that were allowed. There are fewer steps
+    where no more are known.
     """
 
     reward: jax.Array
     following: Any
     discount: jax.Array
     allowed_next: Any
+    before: Any
+    action: jax.Array
+    allowed: Any
 
 
 def look_ahead(data: Transition, position: jax.Array, index: jax.Array, horizon: Horizon) -> Ahead:
@@ -55,19 +59,23 @@ def look_ahead(data: Transition, position: jax.Array, index: jax.Array, horizon:
     most = quiet * jnp.max(jnp.abs(data.reward))
     capacity = len(data.reward)
     newer = (position - 1 - index) % capacity  # how many there are
-    last, reward, discount = index, data.reward[index], data.discount[index]
+    ahead = jnp.arange(n)[:, None] * lanes
+    steps = (index + ahead) % capacity  # [n, N]; those that follow are looked at all at once
+    rewards, discounts = _at((data.reward, data.discount), steps)
+    is_next = _are_same(_at(data.following, steps[:-1]), _at(data.observation, steps[1:]))
+    is_next &= (ahead[1:] <= newer) & (jnp.abs(rewards[:-1]) <= most)
+    reward, discount, taken = rewards[0], discounts[0], jnp.zeros_like(index)
     goes_on = jnp.ones(index.shape, bool)
     for k in range(1, n):
-        then = (index + k * lanes) % capacity
-        goes_on &= (k * lanes <= newer) & (discount > 0) & (jnp.abs(data.reward[last]) <= most)
-        goes_on &= _are_same(_at(data.following, last), _at(data.observation, then))
-        reward += jnp.where(goes_on, gamma**k * data.reward[then], 0.0)
-        discount = jnp.where(goes_on, discount * gamma * data.discount[then], discount)
-        last = jnp.where(goes_on, then, last)
-    before = _at((data.observation, data.allowed), last)
+        goes_on &= is_next[k - 1] & (discount > 0)
+        reward += jnp.where(goes_on, gamma**k * rewards[k], 0.0)
+        discount = jnp.where(goes_on, discount * gamma * discounts[k], discount)
+        taken += goes_on
+    last = (index + taken * lanes) % capacity
+    before, allowed = was = _at((data.observation, data.allowed), last)
     after = _at((data.following, data.allowed_next), last)
-    led_to, allowed = staying(_at(data.cut, last), before, after)
-    return Ahead(reward, led_to, discount, allowed)
+    led_to, allowed_next = staying(_at(data.cut, last), was, after)
+    return Ahead(reward, led_to, discount, allowed_next, before, data.action[last], allowed)
 
 
 def _at(rings: Any, index: jax.Array) -> Any:
@@ -75,7 +83,7 @@ def _at(rings: Any, index: jax.Array) -> Any:
 
 
 def _are_same(one: Any, other: Any) -> jax.Array:
-    # of observations [N, ...]; images are known by their digest and place
+    # of observations [n, N, ...]; images are known by their digest and place
     pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
-    same = [jnp.all((a == b).reshape(len(a), -1), -1) for a, b in pairs]
+    same = [jnp.all((a == b).reshape(*a.shape[:2], -1), -1) for a, b in pairs]
     return jnp.all(jnp.stack(same), 0)

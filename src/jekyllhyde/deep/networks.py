@@ -249,16 +249,25 @@ class Samples(Transition):
         allowed_next = staying(batch.cut, batch.allowed, batch.allowed_next)
         batch = replace(batch, allowed_next=allowed_next)
         if batch.ahead is not None:
-            led_to = encode(features, batch.ahead.following)
-            batch = replace(batch, ahead=replace(batch.ahead, following=led_to))
+            ahead = batch.ahead
+            following = encode(features, ahead.following)
+            before = encode(features, ahead.before)
+            batch = replace(batch, ahead=replace(ahead, following=following, before=before))
         return cls(**vars(batch), x=x, x_next=x_next, weight=weight, place=place)
 
     @property
     def far(self) -> Self:
         if self.ahead is None:
             return self
-        facts = dict(vars(self.ahead))
-        return replace(self, x_next=facts.pop("following"), **facts, ahead=None)
+        ahead = self.ahead
+        return replace(
+            self,
+            reward=ahead.reward,
+            discount=ahead.discount,
+            x_next=ahead.following,
+            allowed_next=ahead.allowed_next,
+            ahead=None,
+        )
 
     def among(self, values: jax.Array) -> jax.Array:
         return among(self.allowed, values)
