@@ -19,7 +19,7 @@ from jekyllhyde.deep import jekyll_hyde
 from jekyllhyde.deep.bits import BitsState
 from jekyllhyde.deep.counts import Counts, CountsState
 from jekyllhyde.deep.jekyll_hyde import SEEN
-from jekyllhyde.deep.leaders import Curious, Practising
+from jekyllhyde.deep.leaders import Curious
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.spaces import space_of
 from jekyllhyde.envs.space_parts import Part
@@ -34,25 +34,30 @@ def changed(one: Any, other: Any) -> set[str]:
     return {name for name, value in vars(one).items() if value != vars(other)[name]}
 
 
-def test_states_by_index_have_single_steps_and_a_curious_hyde() -> None:
+def test_one_default_but_for_two_numbers() -> None:
     config = deep.configure("jekyll_hyde", space=INDICES)
     assert config == deep.configure("jekyll_hyde")
-    assert (config.n_steps, config.tau_actor, config.leader) == (1, 1.0, Curious())
-    assert "rarest" not in str(deep.describe(config)["bonus"])
-
-
-def test_what_is_seen_changes_the_default_alone() -> None:
-    config = deep.configure("jekyll_hyde", space=NUMBERS)
-    assert changed(config, deep.configure("jekyll_hyde")) == set(SEEN)
-    assert config.leader == Practising()
-    assert config.bonus == Counts(finer=True, rarest=True)
+    assert (config.far_share, config.bonus.power) == (0.35, 1.0)
+    seen = deep.configure("jekyll_hyde", space=NUMBERS)
+    assert changed(seen, config) == set(SEEN) == {"far_share", "bonus"}
+    assert seen.far_share == 0.5
+    assert changed(seen.bonus, config.bonus) == {"power"}
     for name in ("published", "released", "paper", "recommended_0_3"):
         plain = deep.configure("jekyll_hyde", name)
         assert deep.configure("jekyll_hyde", name, space=NUMBERS) == plain
-    given = deep.configure("jekyll_hyde", config)
-    assert deep.configure("jekyll_hyde", given, space=INDICES) == config
+    given = deep.configure("jekyll_hyde", seen)
+    assert deep.configure("jekyll_hyde", given, space=INDICES) == seen
     for agent in ("ddqn", "bootstrapped_dqn", "sac"):
         assert deep.configure(agent, space=NUMBERS) == deep.configure(agent)
+
+
+def test_views_of_a_grid_are_kept_longer() -> None:
+    for agent in deep.ALGORITHMS:
+        assert deep.configure(agent, space=VIEWS).capacity == 100_000
+        for space in (NUMBERS, INDICES, CODES):
+            assert deep.configure(agent, space=space).capacity == 40_000
+        assert deep.configure(agent, "published", space=VIEWS).capacity == 40_000
+    assert deep.configure("jekyll_hyde", space=VIEWS, capacity=500).capacity == 500
 
 
 def test_what_is_given_counts() -> None:
@@ -69,7 +74,7 @@ def test_agents_look_at_their_environment() -> None:
     assert pole.settings == deep.configure("jekyll_hyde", space=pole.space)
     assert deep.JekyllHyde("CartPole-v1", leader="curious").settings.leader == Curious()
     tables = deep.train("chain", seeds=1, episodes=10)
-    assert tables.config.n_steps == 1
+    assert tables.config.far_share == 0.35
 
 
 def test_cells_of_a_grid_are_counted_by_the_rarest() -> None:

@@ -41,6 +41,7 @@ from jekyllhyde.deep.critics import (
 from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, SEEN, Config
 from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
+from jekyllhyde.deep.multistep import Ahead
 from jekyllhyde.deep.networks import (
     Network,
     Samples,
@@ -216,12 +217,10 @@ def expected_sarsa(
         near = expected_sarsa(networks, config, replace(samples, ahead=None), bounds)
         far = expected_sarsa(networks, config, samples.far, bounds)
         far = jnp.where(far < near - config.tolerance * jnp.abs(near), near, far)
-        share = config.far_share
+        share: Any = config.far_share
         if config.weigh_ends:
-            last = samples.ahead
-            logits = among(last.allowed, networks.actor.network(last.before))
-            chance = pick(jax.nn.softmax(logits), last.action)
-            share *= jnp.where((last.discount == 0.0) & (far < near), chance, 1.0)
+            is_bad_end = (samples.ahead.discount == 0.0) & (far < near)
+            share *= jnp.where(is_bad_end, _chance_of_last(networks, samples.ahead), 1.0)
         return (1.0 - share) * near + share * far
     logits = samples.among_next(networks.actor.network(samples.x_next))
     following = [critic.target(samples.x_next) for critic in networks.critics]
@@ -229,6 +228,12 @@ def expected_sarsa(
     v = jnp.sum(jax.nn.softmax(logits) * q, -1)
     v = v if bounds is None else jnp.clip(v, *bounds)
     return samples.reward + config.gamma * samples.discount * v
+
+
+def _chance_of_last(networks: Networks, ahead: Ahead) -> jax.Array:
+    # The probability [N] with which Jekyll takes the last of several steps.
+    logits = among(ahead.allowed, networks.actor.network(ahead.before))
+    return pick(jax.nn.softmax(logits), ahead.action)
 
 
 def td_error(
@@ -239,20 +244,17 @@ def td_error(
     return expected_sarsa(networks, config, samples, bounds) - pick(q, samples.action)
 
 
-def learn_actor(
-    actor: Learner, config: Config, samples: Samples, *opinions: jax.Array
-) -> Learner:
+def learn_actor(actor: Learner, config: Config, samples: Samples, *opinions: jax.Array) -> Learner:
     """One expected update in every state of the batch, by the rule that the configuration names,
     towards each of the critics' opinions q [N, A] alike.
     """
     chosen = config.actor_rule
     rule = ACTOR_RULES[chosen] if isinstance(chosen, str) else chosen
-    opinions = tuple(map(samples.among, opinions))
 
     def loss(network: Any) -> jax.Array:
         logits = samples.among(network(samples.x))
-        losses = [rule(logits, q, config.temperature) for q in opinions]
-        return mean(sum(losses) / len(losses), samples.weight)
+        losses = [rule(logits, samples.among(q), config.temperature) for q in opinions]
+        return mean(jnp.mean(jnp.stack(losses), 0), samples.weight)
 
     gradient = jax.grad(loss)(actor.network)
     return actor.descend(gradient, config.eta, config.clip, config.adam_eps)
