@@ -43,7 +43,7 @@ def test_a_file_has_all_transitions_in_their_order(kind: str, masked: bool, tmp_
 
 
 def test_hydes_own_replay_goes_with_it(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 5, "epsilon_1": 1e6}
+    settings: dict[str, Any] = {**SMALL, "hidden_hyde": (8,), "warmup": 5, "cut_stays": False}
     agent = deep.JekyllHyde("FrozenLake-v1", **settings).learn(70)
     agent.export_replay(tmp_path / "replay.parquet")
     other = deep.JekyllHyde("FrozenLake-v1", seed=1, **settings)

@@ -72,18 +72,19 @@ def draw_profile(kept: Kept) -> Any:
 
 
 def draw_curves(kept: Kept) -> Any:
-    """Mean scores of the greedy policy and of the policy as it is, against steps."""
+    """Mean scores against steps, of how the default acts and of the other way."""
     figure, panels = new_figure(2, (WIDTH, 8.6), 4)
     for axes, (task, threshold) in zip(panels, THRESHOLDS.items(), strict=True):
         record = numbers.default_of(kept, task)
         if record is None:
             continue
         axes.axhline(threshold, color=GREY, linewidth=0.8, label="counts as solved")
-        steps, (mean, low, high) = numbers.learning_curve(record, "scores")
+        way = numbers.played(task)
+        steps, (mean, low, high) = numbers.learning_curve(record, way)
         axes.fill_between(steps, low, high, color=BLUE, alpha=0.2, linewidth=0)
-        axes.plot(steps, mean, color=BLUE, label="greedy policy")
-        steps, (mean, *_) = numbers.learning_curve(record, "drawn")
-        axes.plot(steps, mean, "--", color=RED, linewidth=0.9, label="actions drawn")
+        axes.plot(steps, mean, color=BLUE, label="as it acts (greedy; MiniGrid: drawn)")
+        steps, (mean, *_) = numbers.learning_curve(record, "drawn" if way == "scores" else "scores")
+        axes.plot(steps, mean, "--", color=RED, linewidth=0.9, label="the other way")
         solved = f"{numbers.n_solved(record)} of {record['seeds']} runs solved"
         axes.set(title=f"{full(task)}: {solved}", xlim=(0, record["budget"]))
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
