@@ -7,6 +7,7 @@ refused; weights may be anything.
 
 import math
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,13 +33,17 @@ KINDS = {"BOOL": np.dtype(bool)} | {  # types of arrays by their names in the he
     for letter, sizes in {"U": (1, 2, 4, 8), "I": (1, 2, 4, 8), "F": (2, 4, 8)}.items()
     for size in sizes
 }
+# arrays of bits which 0.11 and before stored a byte each
+LOOSE = re.compile(r"\.(everyone|hyde)\.data\.(observation|following)")
 PART_KINDS = ("numbers", "image", "bits", *CODED)
 Arrays = dict[str, np.ndarray]
 Declared = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]  # shapes and types
 
 
 def declared_arrays(path: Path) -> Declared:
-    """What the header of a safetensors file says of each array; the arrays are not read."""
+    """What the header of a safetensors file says of each array, as `read_arrays` has it; the arrays
+    are not read.
+    """
     with open_file(path) as file:  # a pipe would be waited for
         header = int.from_bytes(file.read(8), "little")
         size = os.fstat(file.fileno()).st_size
@@ -47,10 +52,20 @@ def declared_arrays(path: Path) -> Declared:
         raise LackOfMemory(f"{path.name} takes {size / 2**30:.1f} GiB of memory, more than here is")
     with safe_open(path, "np") as content:
         slices = {name: content.get_slice(name) for name in content.keys()}  # noqa: SIM118
-        return {
+        declared = {
             name: (tuple(part.get_shape()), KINDS[part.get_dtype()])
             for name, part in slices.items()
         }
+    return {
+        name: ((*shape[:-1], -(-shape[-1] // 8)), np.dtype(np.uint8))
+        if _is_loose(name, shape, kind)
+        else (shape, kind)
+        for name, (shape, kind) in declared.items()
+    }
+
+
+def _is_loose(name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> bool:
+    return kind == np.bool_ and len(shape) == 2 and LOOSE.fullmatch(name) is not None
 
 
 def read_arrays(path: Path) -> Arrays:
@@ -62,6 +77,8 @@ def read_arrays(path: Path) -> Arrays:
             not is_flags or array.view(np.uint8).max(initial=0) <= 1,
             f"its array {name} has flags that are neither true nor false",
         )
+        if _is_loose(name, array.shape, array.dtype):
+            arrays[name] = np.packbits(array, axis=-1)
     return arrays
 
 

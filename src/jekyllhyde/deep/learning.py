@@ -65,7 +65,8 @@ def _written_out(record: Any) -> str:
 
 class Replay(eqx.Module):
     """A ring of the last `capacity` transitions: `data` [capacity, ...], where the next one goes,
-    and how many there are; images are in `frames`.
+    and how many there are; images are in `frames`. Observations that are `bits` alone, as many as
+    that, are stored eight to a byte.
 
     `empty` makes one for transitions like the one given. `add` stores a transition in place of the
     oldest one; without `keep`, nothing changes (and nothing is copied). `draw` has a place for each
@@ -79,18 +80,22 @@ class Replay(eqx.Module):
     position: jax.Array
     size: jax.Array
     frames: Frames | None = None
+    bits: int = static(0)
 
     @classmethod
     def empty(cls, capacity: int, example: Transition) -> Self:
-        frames = None
+        frames, bits = None, bits_of(example.observation)
+        example = _observed_as(pack, example) if bits else example
         if isinstance(example.observation, Seen):
             frames = Frames.empty(capacity, example.observation)
             example = without_images(example)
         data = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape), x.dtype), example)
-        return cls(data, _zero(), _zero(), frames)
+        return cls(data, _zero(), _zero(), frames, bits)
 
     def add(self, transition: Transition, keep: jax.Array | bool = True) -> Self:
         frames = self.frames
+        if self.bits:
+            transition = _observed_as(pack, transition)
         if frames is not None:
             frames, before = frames.keep(transition.observation, keep)
             frames, after = frames.keep(transition.following, keep)
@@ -108,6 +113,7 @@ class Replay(eqx.Module):
             (self.position + kept) % capacity,
             jnp.minimum(self.size + kept, capacity),
             frames,
+            self.bits,
         )
 
     def draw(self, uniform: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -122,6 +128,9 @@ class Replay(eqx.Module):
         if horizon.n == 1:
             return batch, weight
         ahead = look_ahead(self.data, self.position, place, horizon)
+        if self.bits:
+            following, before = (self.unpacked(each) for each in (ahead.following, ahead.before))
+            ahead = replace(ahead, following=following, before=before)
         if self.frames is None:
             return replace(batch, ahead=ahead), weight
         led_to, is_there = self.frames.fetch(ahead.following)
@@ -136,13 +145,36 @@ class Replay(eqx.Module):
             return self._fetched(self.data, weight)
         return self.at(places, weight, horizon)
 
+    def unpacked(self, stored: Any) -> Any:
+        """Observations [..., bits] of what is stored of them; others as they are."""
+        if not self.bits:
+            return stored
+        return jnp.unpackbits(stored, axis=-1, count=self.bits).astype(bool)
+
     def _fetched(self, batch: Transition, weight: jax.Array) -> Weighted:
         if self.frames is None:
-            return batch, weight
+            return _observed_as(self.unpacked, batch) if self.bits else batch, weight
         before, is_there = self.frames.fetch(batch.observation)
         after, is_after_there = self.frames.fetch(batch.following)
         weight = weight * is_there * is_after_there
         return replace(batch, observation=before, following=after), weight
+
+
+def bits_of(observation: Any) -> int:
+    """How many bits an observation [..., bits] has, if it is made of bits alone; else 0."""
+    kind, shape = getattr(observation, "dtype", None), getattr(observation, "shape", ())
+    return int(shape[-1]) if kind == jnp.bool_ and shape else 0
+
+
+pack = partial(jnp.packbits, axis=-1)
+
+
+def _observed_as(form: Callable[[Any], Any], transition: Transition) -> Transition:
+    return replace(
+        transition,
+        observation=form(transition.observation),
+        following=form(transition.following),
+    )
 
 
 class State(eqx.Module):
