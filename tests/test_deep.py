@@ -226,7 +226,7 @@ def test_a_configuration_shows_every_value() -> None:
             assert f"{field.name}=" in text
         assert "gamma=0.99" in text
         assert "clip=5.0" in text
-        assert "Counts(power=0.5" in text or "RND(eta=" in text
+        assert "Counts(power=1.0" in text or "RND(eta=" in text
 
 
 def test_epsilon_by_hand() -> None:

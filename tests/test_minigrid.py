@@ -91,7 +91,7 @@ def test_an_agent_in_minigrid(tmp_path: Path) -> None:
     small: dict[str, Any] = {"hidden": (8,), "batch": 8, "capacity": 50}
     agent = deep.DoubleDQN(ID, seed=0, bonus="counts", **small).learn(40)
     assert [part.kind for part in agent.space.parts] == ["categories", "cells"]
-    assert agent.state.everyone.data.observation.dtype == bool
+    assert agent.state.everyone.data.observation.dtype == np.uint8  # eight bits each
     env = gym.make(ID)
     assert 0 <= agent.predict(env.reset(seed=0)[0]) < 7
     agent.save(tmp_path / "agent")

@@ -193,7 +193,8 @@ def test_cuts_are_stored_where_they_count() -> None:
     assert np.flatnonzero(agent.state.everyone.data.cut).tolist() == [9, 19, 29, 39]
     other = deep.JekyllHyde(Clock(), cut_stays=False, **stays).learn(20)  # type: ignore[arg-type]
     assert other.state.everyone.data.cut is None
-    assert deep.JekyllHyde("FrozenLake-v1").state.everyone.data.cut is None
+    lake = deep.JekyllHyde("FrozenLake-v1", config="published", **stays)  # type: ignore[arg-type]
+    assert lake.state.everyone.data.cut is None
 
 
 def test_transitions_of_others_are_not_cut(tmp_path: Path) -> None:

@@ -53,7 +53,12 @@ def test_rules_in_proportion_to_q_follow_the_mean_either_way(rule: str) -> None:
     np.testing.assert_allclose(both, one, atol=1e-4)
 
 
-def test_an_agent_is_told_by_each_of_its_critics(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("votes", "critics", "expected"), [(True, 2, 2), (True, 3, 3), (False, 2, 1), (True, 1, 1)]
+)
+def test_an_agent_is_told_by_each_of_its_critics(
+    votes: bool, critics: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
     plain = jekyll_hyde.learn_actor
 
@@ -62,18 +67,16 @@ def test_an_agent_is_told_by_each_of_its_critics(monkeypatch: pytest.MonkeyPatch
         return plain(actor, config, samples, *opinions)
 
     monkeypatch.setattr(jekyll_hyde, "learn_actor", counting)
-    for votes, critics, expected in [(True, 2, 2), (True, 3, 3), (False, 2, 1), (True, 1, 1)]:
-        seen.clear()
-        deep.train(
-            "chain",
-            seeds=1,
-            episodes=10,
-            hyperparameters={"votes": votes, "critics": critics, **SMALL, "warmup": 7 + critics},
-        )
-        assert set(seen) == {expected}
-    assert [deep.configure("jekyll_hyde", name).votes for name in deep.CONFIGS] == [
-        name == "recommended" for name in deep.CONFIGS
-    ]
+    config = deep.configure("jekyll_hyde", votes=votes, critics=critics, **SMALL)
+    state = jekyll_hyde.init(jax.random.key(0), config, INDICES)
+    step = INDICES.transition()
+    jax.eval_shape(lambda s: jekyll_hyde.update(s, config, step, jnp.asarray(True)), state)
+    assert seen == [expected]
+
+
+def test_only_the_default_votes() -> None:
+    votes = {name: deep.configure("jekyll_hyde", name).votes for name in deep.CONFIGS}
+    assert [name for name, value in votes.items() if value] == ["recommended"]
 
 
 def test_agents_that_vote_are_saved_and_go_on(tmp_path: Path) -> None:

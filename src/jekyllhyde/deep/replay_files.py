@@ -83,10 +83,8 @@ def transitions(replay: Replay) -> Transition:
     order = (position - size + np.arange(size)) % len(data.reward)
     batch: Transition = jax.tree.map(lambda ring: np.asarray(ring)[order], data)
     if replay.frames is None:
-        before, after = (
-            np.asarray(replay.unpacked(each)) for each in (batch.observation, batch.following)
-        )
-        return replace(batch, observation=before, following=after)
+        observation, following = map(replay.unpacked, (batch.observation, batch.following))
+        return replace(batch, observation=np.asarray(observation), following=np.asarray(following))
     rings = [np.asarray(ring) for ring in replay.frames.images]
     digests = np.asarray(replay.frames.digests)
     kept = (batch.observation, batch.following)
