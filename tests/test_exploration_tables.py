@@ -143,10 +143,8 @@ def test_what_the_page_says_of_steps() -> None:
     assert f"a mean of {end(eight, 'drawn'):.2f} drawn" in PAGE
     two, six_rooms, corridor = default("grids")
     assert f"KeyCorridorS3R1's drawn actions succeed in {end(corridor, 'drawn'):.2f}" in PAGE
-    assert (
-        f"MultiRoom of two rooms in {end(two, 'drawn'):.2f} (0.11: {end(earlier(two['task']), 'drawn'):.2f})"
-        in PAGE
-    )
+    then, now = end(earlier(two["task"]), "drawn"), end(two, "drawn")
+    assert f"MultiRoom of two rooms in {now:.2f} (0.11: {then:.2f})" in PAGE
     assert end(six_rooms, "drawn") == 0.0
     low = [run[-1] for run in eight["drawn"] if run[-1] < 0.3]
     assert len(low) == 5
