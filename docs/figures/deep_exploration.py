@@ -160,7 +160,7 @@ def draw_parts(kept: Kept) -> Any:
         top.set(title=full(task), xlabel="solved, %", xlim=(-3, 103), xticks=[0, 50, 100])
         bottom.set(xlabel=f"median, {unit}", xlim=(0, end), xticks=[0, budget])
         bottom.xaxis.set_major_formatter(COMMAS)
-    names = ["nothing (default)", *list(rows)[1:]]
+    names = ["nothing (0.10's default)", *list(rows)[1:]]
     for axes in panels:
         axes.set(ylim=(places[-1] + 0.6, -0.6), yticks=places)
         axes.set_yticklabels(names if axes in (panels[0], panels[len(tasks)]) else [])
