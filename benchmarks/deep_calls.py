@@ -185,10 +185,12 @@ class Call:
         def run(until: float) -> list[Record]:
             start, carry = perf_counter(), begin(keys, leaves)
             scores, hyde = [], []
-            while len(scores) < self.budget // self.every and perf_counter() < until:
+            for _ in range(self.budget // self.every):
                 carry, *seen = go_on(carry, leaves)
                 scores.append(np.asarray(seen[0]))
                 hyde.append(np.asarray(seen[1]))
+                if perf_counter() > until:
+                    break
             spent = perf_counter() - start
             runs = np.split(np.arange(len(keys)), len(configs))
             all_scores, all_hyde = np.stack(scores, 1), np.stack(hyde, 1)
