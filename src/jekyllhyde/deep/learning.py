@@ -134,9 +134,10 @@ class Replay(eqx.Module):
         if self.frames is None:
             return replace(batch, ahead=ahead), weight
         led_to, is_there = self.frames.fetch(ahead.following)
-        before, was_there = self.frames.fetch(ahead.before)
+        # where images of before were written over, how likely the last step was is a guess
+        before, _ = self.frames.fetch(ahead.before)
         ahead = replace(ahead, following=led_to, before=before)
-        return replace(batch, ahead=ahead), weight * is_there * was_there
+        return replace(batch, ahead=ahead), weight * is_there
 
     def everything(self, horizon: Horizon = SINGLE) -> Weighted:
         places = jnp.arange(len(self.data.reward))
