@@ -185,9 +185,10 @@ def begin(keys: jax.Array, configs: Any, name: str, algorithm: str) -> Carry:
 @partial(jax.jit, static_argnames=("name", "algorithm", "steps"), donate_argnames="carry")
 def go_on(
     carry: Carry, configs: Any, name: str, algorithm: str, steps: int
-) -> tuple[Carry, jax.Array, jax.Array]:
+) -> tuple[Carry, jax.Array, jax.Array, jax.Array]:
     """Runs after so many more steps each, the mean scores [runs, 2] of greedy episodes and of those
-    in which Jekyll draws his actions, and the share [runs] of the steps that Hyde took.
+    in which Jekyll draws his actions, the share [runs] of the steps that Hyde took, and how many
+    [runs] of his episodes came to an end before their time.
     """
     run = partial(_go_on, TASKS[name], ALGORITHMS[algorithm], steps)
     if jax.default_backend() == "cpu":  # nothing is gained beside each other, and rings are copied
@@ -197,8 +198,8 @@ def go_on(
 
 def _go_on(
     task: Task, plain: Any, steps: int, carry: Carry, config: Any
-) -> tuple[Carry, jax.Array, jax.Array]:
-    def advance(carry: Carry, _: None) -> tuple[Carry, jax.Array]:
+) -> tuple[Carry, jax.Array, jax.Array, jax.Array]:
+    def advance(carry: Carry, _: None) -> tuple[Carry, tuple[jax.Array, jax.Array]]:
         key, reset_key = jax.random.split(carry.key)
         seen = task.observe(carry.state)
         action, agent_key = plain.act(carry.agent, config, seen)
@@ -209,11 +210,12 @@ def _go_on(
         agent = plain.update(replace(carry.agent, key=agent_key), config, step, ended)
         start = task.reset(reset_key)
         state = jax.tree.map(partial(jnp.where, ended), start, after)
-        return Carry(agent, state, jnp.where(ended, 0, elapsed), key), carry.agent.hyde_acts
+        hyde = carry.agent.hyde_acts
+        return Carry(agent, state, jnp.where(ended, 0, elapsed), key), (hyde, hyde & terminated)
 
-    carry, hyde = jax.lax.scan(advance, carry, length=steps)
+    carry, (hyde, ends) = jax.lax.scan(advance, carry, length=steps)
     keys = jax.random.split(jax.random.fold_in(carry.key, 1), EVALUATION_EPISODES)
-    return carry, scores_of(task, carry.agent.networks, keys), jnp.mean(hyde)
+    return carry, scores_of(task, carry.agent.networks, keys), jnp.mean(hyde), jnp.sum(ends)
 
 
 def scores_of(task: Task, learned: Any, keys: jax.Array) -> jax.Array:

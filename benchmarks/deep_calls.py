@@ -184,22 +184,23 @@ class Call:
 
         def run(until: float) -> list[Record]:
             start, carry = perf_counter(), begin(keys, leaves)
-            scores, hyde = [], []
+            scores, hyde, ends = [], [], []
             for _ in range(self.budget // self.every):
                 carry, *seen = go_on(carry, leaves)
                 scores.append(np.asarray(seen[0]))
                 hyde.append(np.asarray(seen[1]))
+                ends.append(np.asarray(seen[2]))
                 if perf_counter() > until:
                     break
             spent = perf_counter() - start
             runs = np.split(np.arange(len(keys)), len(configs))
-            all_scores, all_hyde = np.stack(scores, 1), np.stack(hyde, 1)
-            records = [self._scored(all_scores[of], all_hyde[of]) for of in runs]
+            evaluations = [np.stack(each, 1) for each in (scores, hyde, ends)]
+            records = [self._scored(*(each[of] for each in evaluations)) for of in runs]
             return self._described(records, spent)
 
         return run
 
-    def _scored(self, scores: Any, hyde: Any) -> Record:
+    def _scored(self, scores: Any, hyde: Any, ends: Any) -> Record:
         at = self.every * np.arange(1, scores.shape[1] + 1)
         played = int(
             self.task in mini_grid.LIMITS
@@ -208,6 +209,7 @@ class Call:
             "scores": np.round(scores[..., 0].astype(float), 2).tolist(),
             "drawn": np.round(scores[..., 1].astype(float), 2).tolist(),
             "hyde": round(float(hyde.mean()), 3),
+            "met": _solved(np.cumsum(ends, 1) > 0, at)["first"],  # ends before time, by Hyde
             "steps": len(scores) * int(at[-1]),
             "budget": int(at[-1]),
         }

@@ -248,9 +248,10 @@ def test_an_agent_is_trained_and_its_score_is_the_share_of_successes(benchmarks:
     configs = jax.tree.map(lambda leaf: jnp.full(2, leaf, jnp.float32), config)
     keys = jax.random.split(jax.random.key(0), 2)
     carry = benchmarks.begin(keys, configs, ROOMS[0], "jekyll_hyde")
-    carry, scores, hyde = benchmarks.go_on(carry, configs, ROOMS[0], "jekyll_hyde", 5)
+    carry, scores, hyde, ends = benchmarks.go_on(carry, configs, ROOMS[0], "jekyll_hyde", 5)
     assert carry.agent.t.tolist() == [5, 5]
     assert scores.shape == (2, 2)  # greedy, and drawn
+    assert ends.tolist() == [0, 0]
     assert hyde.shape == (2,)
     reached = benchmarks.EVALUATION_EPISODES * np.asarray(scores)
     assert reached == pytest.approx(np.rint(reached), abs=1e-3)

@@ -18,9 +18,9 @@ from jekyllhyde import deep
 from jekyllhyde.deep import jekyll_hyde
 from jekyllhyde.deep.bits import BitsState
 from jekyllhyde.deep.counts import Counts, CountsState
-from jekyllhyde.deep.jekyll_hyde import SEEN
 from jekyllhyde.deep.leaders import Curious
 from jekyllhyde.deep.networks import Space
+from jekyllhyde.deep.new_views import NewViews
 from jekyllhyde.deep.spaces import space_of
 from jekyllhyde.envs.space_parts import Part
 
@@ -34,14 +34,20 @@ def changed(one: Any, other: Any) -> set[str]:
     return {name for name, value in vars(one).items() if value != vars(other)[name]}
 
 
-def test_one_default_but_for_two_numbers() -> None:
+def test_one_default_but_for_what_the_space_asks_for() -> None:
     config = deep.configure("jekyll_hyde", space=INDICES)
     assert config == deep.configure("jekyll_hyde")
     assert (config.far_share, config.bonus.power) == (0.35, 1.0)
     seen = deep.configure("jekyll_hyde", space=NUMBERS)
-    assert changed(seen, config) == set(SEEN) == {"far_share", "bonus"}
+    assert changed(seen, config) == {"far_share", "bonus"}
     assert seen.far_share == 0.5
     assert changed(seen.bonus, config.bonus) == {"power"}
+    codes = deep.configure("jekyll_hyde", space=CODES)
+    assert changed(codes, seen) == {"greedy_stretch"}
+    assert codes.greedy_stretch == 0
+    views = deep.configure("jekyll_hyde", space=VIEWS)
+    assert changed(views, codes) == {"bonus", "capacity"}
+    assert views.bonus == NewViews()
     for name in ("published", "released", "paper", "recommended_0_3"):
         plain = deep.configure("jekyll_hyde", name)
         assert deep.configure("jekyll_hyde", name, space=NUMBERS) == plain
@@ -65,7 +71,7 @@ def test_what_is_given_counts() -> None:
     config = deep.configure("jekyll_hyde", space=NUMBERS, **given)
     assert (config.n_steps, config.leader, config.tau_actor) == (2, Curious(), 1.0)
     assert type(config.bonus).__name__ == "RND"
-    assert config.far_share == SEEN["far_share"]
+    assert config.far_share == 0.5
 
 
 def test_agents_look_at_their_environment() -> None:

@@ -128,18 +128,17 @@ def agent_options(record: AgentRecord, preset: Mapping[str, str]) -> dict[str, O
     documented, keywords = options_of(getattr(cls, "settings_type", cls)), options_of(cls)
     chosen = {name: value for name, value in preset.items() if name in keywords}
     values = settings_of(cls(**{**record.fixed, **chosen}).settings) | chosen
-    seen = {} if "config" in chosen else getattr(cls, "seen", {})
+    elsewhere = () if "config" in chosen else getattr(cls, "elsewhere", ())
     options = {
         name: documented.get(name, option)._replace(default=values.get(name, option.default))
         for name, option in keywords.items()
         if name not in ("env", "seed")
     }
-    more = {
-        name: f"{options[name].about}; {shown(value)} where states are not known by an index"
-        for name, value in seen.items()
-        if name not in chosen
-    }
-    return options | {name: options[name]._replace(about=text) for name, text in more.items()}
+    for changes, where, _ in elsewhere:
+        for name in changes.keys() - chosen.keys():
+            about = f"{options[name].about}; {shown(changes[name])} {where}"
+            options[name] = options[name]._replace(about=about)
+    return options
 
 
 def settings_of(settings: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class JekyllHyde(DeepAgent):
 
     name = "jekyll_hyde"
     settings_type = jekyll_hyde.Config
-    seen = jekyll_hyde.SEEN
+    elsewhere = jekyll_hyde.ELSEWHERE
 
     def __init__(
         self,

@@ -34,6 +34,7 @@ from jekyllhyde.deep import (
     jekyll_hyde,
     leaders,
     learning,
+    new_views,
     noise,
     sac,
 )
@@ -67,6 +68,7 @@ CAPACITY_OF_CELLS = 100_000  # of the default's replay, where views of a grid ar
 BONUSES.add("bits", bits.Bits)
 BONUSES.add("disagreement", disagreement.Disagreement)
 BONUSES.add("episodic", episodic.Episodic)
+BONUSES.add("new_views", new_views.NewViews)
 RECORDS: dict[str, tuple[Choices, type]] = {
     "bonus": (BONUSES, Bonus),
     "explorer": (explorers.EXPLORERS, explorers.Explorer),
@@ -131,7 +133,9 @@ def configure(
 def _for_space(agent: str, space: Space) -> dict[str, Any]:
     # What the default changes there.
     algorithm = ALGORITHMS[agent]
-    changes = {} if space.n_states is not None else dict(getattr(algorithm, "SEEN", {}))
+    changes: dict[str, Any] = {}
+    for elsewhere in getattr(algorithm, "ELSEWHERE", ()):
+        changes |= elsewhere.changes if elsewhere.holds(space) else {}
     if space.images:
         # convolutions take nearly all of the time, and in proportion to the batch
         changes["batch"] = max(1, algorithm.CONFIGS["recommended"].batch // FEWER_IMAGES)

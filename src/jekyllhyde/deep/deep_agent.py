@@ -24,6 +24,7 @@ from jekyllhyde.deep import (
 from jekyllhyde.deep.compiled_steps import compiled, initial_of
 from jekyllhyde.deep.episodes_of_lanes import for_lanes, widened
 from jekyllhyde.deep.exported_network import exported
+from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
 from jekyllhyde.episode import Episode, check_reward, name_of
@@ -252,11 +253,8 @@ class DeepAgent(StepwiseAgent):
     def draws_actions(self) -> bool:
         # Who bumps into a wall sees the same codes or pixels again, and what is most probable there
         # bumps for ever; numbers change, and control wants the same action each time.
-        space = getattr(self, "space", None)
-        if space is None or space.n_states is not None or not self.has_hyde:
-            return False
-        shapes = [space.shape, *(part.shape for part in space.parts)]
-        return space.n_numbers < space.n_features or any(len(shape) > 1 for shape in shapes)
+        space: Space | None = getattr(self, "space", None)
+        return space is not None and space.has_codes and self.has_hyde
 
     @property
     def has_hyde(self) -> bool:

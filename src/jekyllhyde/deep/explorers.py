@@ -119,7 +119,7 @@ class OptimistState(HydeState):
 class Optimist(Explorer):
     """Double DQN on the bonus; what is unknown is worth the most there is, and nothing ends."""
 
-    weariness: float = 0.05  # of an action, each time it is taken again in a view and an episode
+    weariness: float = 1.0  # of an action, each time it is taken again in a view and an episode
     lanes: int = static(1)  # environments that take turns; as many as there are
 
     def __check_init__(self) -> None:

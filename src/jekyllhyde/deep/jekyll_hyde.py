@@ -38,7 +38,7 @@ from jekyllhyde.deep.critics import (
     agreed,
     learn_critics,
 )
-from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, SEEN, Config
+from jekyllhyde.deep.jekyll_hyde_settings import CONFIGS, ELSEWHERE, Config
 from jekyllhyde.deep.learner import Learner
 from jekyllhyde.deep.learning import Replay, State, chosen, counted
 from jekyllhyde.deep.multistep import Ahead
@@ -59,7 +59,7 @@ from jekyllhyde.deep.shared_start import shared
 
 __all__ = [
     "CONFIGS",
-    "SEEN",
+    "ELSEWHERE",
     "Config",
     "Networks",
     "act",

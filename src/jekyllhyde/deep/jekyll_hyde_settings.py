@@ -7,6 +7,9 @@ recommended       the default
 recommended_0_3   what version 0.3 recommended
 """
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import jax.numpy as jnp
 
 from jekyllhyde.deep.actor_rules import Rule
@@ -15,8 +18,9 @@ from jekyllhyde.deep.counts import Counts
 from jekyllhyde.deep.explorers import Explorer, Hyde, Optimist
 from jekyllhyde.deep.leaders import Leader, Practising, Scheduled
 from jekyllhyde.deep.learning import Settings
-from jekyllhyde.deep.networks import static
+from jekyllhyde.deep.networks import Space, static
 from jekyllhyde.deep.noise import Noise, Persistent, Single
+from jekyllhyde.deep.views import shows_cells
 
 
 class Config(Settings):
@@ -70,11 +74,31 @@ class Config(Settings):
     hidden_hyde: tuple[int, ...] = static((30, 10))  # widths of Hyde's q~
 
 
-# What `recommended` changes where states are not known by an index. There networks blur what they
-# see, so that news get lost on their way through many of their guesses: what several steps led to
-# counts for more, though it was Hyde who took them. And counts are of cells, which are wider than a
-# step: a bonus that falls as 1 / n takes a cell for known whose far edge was never crossed.
-SEEN = {"far_share": 0.5, "bonus": "counts(power=0.5)"}
+class Elsewhere(NamedTuple):
+    """What `recommended` changes in some spaces, and which ones these are, in words."""
+
+    changes: dict[str, Any]
+    where: str
+    holds: Callable[[Space], bool]
+
+
+ELSEWHERE = (
+    # There networks blur what they see, so that news get lost on their way through many of their
+    # guesses: what several steps led to counts for more, though it was Hyde who took them. And
+    # counts are of cells, which are wider than a step: a bonus that falls as 1 / n takes a cell for
+    # known whose far edge was never crossed.
+    Elsewhere(
+        {"far_share": 0.5, "bonus": "counts(power=0.5)"},
+        "where states are not known by an index",
+        lambda space: space.n_states is None,
+    ),
+    # There Jekyll is asked for actions that are drawn, so he practises these.
+    Elsewhere(
+        {"greedy_stretch": 0}, "where codes or pixels are seen", lambda space: space.has_codes
+    ),
+    # There each episode is a world of its own: Hyde seeks what he has not seen in it.
+    Elsewhere({"bonus": "new_views"}, "where cells of a grid are seen", shows_cells),
+)
 
 CONFIGS = {
     "published": Config(trained_embedding=True, bonus=RND(per_action=True, deep_target=True)),
@@ -126,7 +150,7 @@ CONFIGS = {
         noise=Persistent(everywhere=False),
         hyde_noise=0.1,
         epsilon_1=40_000.0,  # where another explorer does not say how curious he is
-        bonus=Counts(power=1.0, finer=True, rarest=True),
+        bonus=Counts(power=1.0, finer=True),
         one_hot=True,
         prioritized=True,
         bounded=True,

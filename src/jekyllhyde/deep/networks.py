@@ -138,6 +138,13 @@ class Space(eqx.Module):
         return self._vector + sum(math.prod(image) for image in self.images)
 
     @property
+    def has_codes(self) -> bool:  # whether codes or pixels are seen
+        if self.n_states is not None:
+            return False
+        shapes = [self.shape, *(part.shape for part in self.parts)]
+        return self.n_numbers < self.n_features or any(len(shape) > 1 for shape in shapes)
+
+    @property
     def _vector(self) -> int:
         if self.n_states is None:
             return math.prod(self.shape)

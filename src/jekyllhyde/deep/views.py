@@ -59,5 +59,10 @@ class Taken(OfLanes):
         return self.n[self.lane, self._place(view)]
 
     def _place(self, view: Any) -> jax.Array:
-        total = jnp.sum(jnp.where(view > 0, self.hashes, 0), -1, dtype=jnp.uint32)
-        return (total % PLACES).astype(jnp.int32)
+        return place_of(view, self.hashes, PLACES)
+
+
+def place_of(view: Any, hashes: jax.Array, places: int) -> jax.Array:
+    """The place of views [..., bits] in a table, by a hash with random numbers [bits]."""
+    total = jnp.sum(jnp.where(view > 0, hashes, 0), -1, dtype=jnp.uint32)
+    return (total % places).astype(jnp.int32)
