@@ -9,7 +9,7 @@
     door       MiniGrid's DoorKey of 5, 6 and 8, in JAX
     grids      MiniGrid's MultiRoom of two and of six rooms, and KeyCorridorS3R1, in JAX
     mazes      a point in a maze with bends, and with narrow doors, in JAX
-    ablation   one part of `recommended` taken away or put back, on five tasks
+    ablation   one part of `recommended` taken away or put back, on six tasks
     peers      bootstrapped DQN with random priors and Double DQN with random actions that last, 20
                settings each, on seeds of their own
     speed      1,000 seeds of DeepSea-20
@@ -81,15 +81,23 @@ ABLATION: list[dict[str, dict[str, Any]]] = [  # those that differ in numbers ar
         }
     },
     {"single steps": {"n_steps": 1}},
-    {"ten steps": {"n_steps": 10}},
+    {"five steps": {"n_steps": 5}},
     {"all ends alike": {"weigh_ends": False}},
     {"the actor itself plays": {"tau_actor": 1.0}},
+    {"the actor not normalized": {"normalized_actor": False}},
     {"drawn actions alone": {"greedy_stretch": 0}},
     {"the critics' mean": {"votes": False}},
     {"one critic": {"critics": 1}},
     {"no bounds": {"bounded": False}},
     {"random embedding": {"one_hot": False}},
     {"the paper's actor rule": {"actor_rule": "paper"}},
+]
+ABLATED_CELLS = "MiniGrid-DoorKey-6x6-v0", 20_000, 2_000  # and how long
+ABLATION_CELLS: list[dict[str, dict[str, Any]]] = [  # of what is for cells of a grid
+    {"nothing": {}, "weariness of 0.05": {"explorer": "optimist(weariness=0.05)"}},
+    {"greedy actions in every other stretch": {"greedy_stretch": 100}},
+    {"0.12's bonus, the rarest in a view": {"bonus": "counts(power=0.5, rarest=True)"}},
+    {"E3B": {"bonus": "episodic"}},
 ]
 PEER_SEED = 1613  # on which their settings were chosen, too
 PEERS: dict[str, dict[str, dict[str, Any]]] = {
@@ -143,7 +151,8 @@ def calls() -> dict[str, list[Call]]:
             Call(task, settings, 32, budget, every)
             for task, (budget, every) in ABLATED.items()
             for settings in ABLATION
-        ],
+        ]
+        + [Call(ABLATED_CELLS[0], settings, 32, *ABLATED_CELLS[1:]) for settings in ABLATION_CELLS],
         "peers": [
             Call(task, settings, 5, budget, every, PEER_SEED, agent=agent)
             for agent, settings in PEERS.items()

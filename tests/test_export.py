@@ -112,6 +112,16 @@ def test_tables_of_states_are_part_of_it(trained: bool, tmp_path: Path) -> None:
     assert np.array_equal(policy.action(states), agent.predict(states))
 
 
+def test_a_normalized_actor_leaves_in_both_forms(tmp_path: Path) -> None:
+    agent = deep.JekyllHyde("CartPole-v1", normalized_actor=True, hidden_hyde=(8,), **SMALL)
+    policy = exported(agent.learn(20), tmp_path / "policy")
+    x = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    expected = scores(agent, list(x))
+    assert np.ptp(policy.scores(x) - expected, axis=-1).max() < 1e-4
+    outputs = run_graph(tmp_path / "policy", observation=x)
+    np.testing.assert_allclose(outputs["scores"], policy.scores(x), atol=1e-5)
+
+
 def test_a_tabular_policy_leaves_too(tmp_path: Path) -> None:
     agent = jh.TabularJekyllHyde("FrozenLake-v1", seed=1).learn(800)
     policy = exported(agent, tmp_path / "policy")

@@ -39,7 +39,7 @@ def test_one_default_but_for_what_the_space_asks_for() -> None:
     assert config == deep.configure("jekyll_hyde")
     assert (config.far_share, config.bonus.power) == (0.35, 1.0)
     seen = deep.configure("jekyll_hyde", space=NUMBERS)
-    assert changed(seen, config) == {"far_share", "bonus"}
+    assert changed(seen, config) == {"far_share", "bonus", "normalized_actor"}
     assert seen.far_share == 0.5
     assert changed(seen.bonus, config.bonus) == {"power"}
     codes = deep.configure("jekyll_hyde", space=CODES)

@@ -13,6 +13,7 @@ batch:
                                   of convolutions, with strides stride_i[j] and ReLU; what comes
                                   out is flattened and put behind x
     weight_k [in, out], bias_k    x becomes x @ weight + bias; ReLU stands between layers
+    normalized                    before ReLU, x - mean(x) is divided by its standard deviation
     first_action                  actions are numbered from here on; or, where they are a product,
     counts, firsts                how many there are along each axis, and the first of each
 """
@@ -49,7 +50,8 @@ class Policy:
         x = np.concatenate([x, *seen], -1)
         layer = 0
         while f"weight_{layer}" in arrays:
-            x = np.maximum(x, 0.0) if layer else x
+            if layer:
+                x = np.maximum(_standardized(x) if "normalized" in arrays else x, 0.0)
             x = x @ arrays[f"weight_{layer}"] + arrays[f"bias_{layer}"]
             layer += 1
         return x
@@ -71,3 +73,8 @@ class Policy:
             actions = np.unravel_index(index, self.arrays["counts"])
             return np.stack(actions, -1) + self.arrays["firsts"]
         return index + self.arrays["first_action"]
+
+
+def _standardized(x: Any) -> Any:
+    x = x - np.mean(x, -1, keepdims=True)
+    return x / np.sqrt(np.mean(x * x, -1, keepdims=True) + np.float32(1e-6))

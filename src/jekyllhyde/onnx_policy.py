@@ -81,13 +81,21 @@ def onnx_policy(arrays: Arrays, width: int, images: Sequence[tuple[int, int, int
     x = graph.add("Concat", *seen, axis=-1)
     layer, last = 0, arrays.get("table")
     while f"weight_{layer}" in arrays:
-        x = graph.add("Relu", x) if layer else x
+        if layer:
+            x = graph.add("Relu", _standardized(graph, x) if "normalized" in arrays else x)
         product = graph.add("MatMul", x, graph.constant(arrays[f"weight_{layer}"]))
         x = graph.add("Add", product, graph.constant(arrays[f"bias_{layer}"]))
         last, layer = arrays[f"bias_{layer}"], layer + 1
     scores = graph.add("Identity", x, named="scores")
     graph.add("ArgMax", scores, named="action", axis=-1, keepdims=0)
     return graph.stored(last)
+
+
+def _standardized(graph: Graph, x: str) -> str:
+    x = graph.add("Sub", x, graph.add("ReduceMean", x, axes=[-1], keepdims=1))
+    variance = graph.add("ReduceMean", graph.add("Mul", x, x), axes=[-1], keepdims=1)
+    variance = graph.add("Add", variance, graph.constant(np.float32(1e-6)))
+    return graph.add("Div", x, graph.add("Sqrt", variance))
 
 
 def _scaled(graph: Graph, arrays: Arrays, x: str, width: int) -> str:

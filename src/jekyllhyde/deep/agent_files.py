@@ -44,7 +44,7 @@ LONGEST = 300  # characters of a sentence, which may quote the file
 LATER = {"bounded", "first_values", "leader", "n_steps", "noise", "one_hot", "pessimism"}
 LATER |= {"lanes", "prioritized", "shared_start", "falling_step", "fresh_critic", "dueling"}
 LATER |= {"far_share", "quiet", "tolerance", "tau_actor", "greedy_stretch", "cut_stays"}
-LATER |= {"votes", "weigh_ends"}
+LATER |= {"votes", "weigh_ends", "normalized_actor"}
 # and so have records whose settings came later, as files of 0.5 spell them
 WITHOUT = {"optimist()": "optimist(weariness=0.0, lanes=1)"}
 BESIDE, NEWEST = ("episodes", "actions"), "observation"  # arrays that are not the algorithm's

@@ -63,6 +63,7 @@ class JekyllHyde(DeepAgent):
         tolerance: float | None = None,
         weigh_ends: bool | None = None,
         tau_actor: float | None = None,
+        normalized_actor: bool | None = None,
         greedy_stretch: int | None = None,
         cut_stays: bool | None = None,
         fresh_critic: bool | None = None,

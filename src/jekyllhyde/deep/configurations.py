@@ -175,6 +175,7 @@ def describe(config: learning.Settings) -> dict[str, Any]:
         "tolerance": math.inf,
         "weigh_ends": False,
         "tau_actor": 1.0,
+        "normalized_actor": False,
         "greedy_stretch": 0,
         "cut_stays": False,
         "first_values": 1.0,

@@ -27,6 +27,7 @@ from jekyllhyde.deep.exported_network import exported
 from jekyllhyde.deep.networks import Space
 from jekyllhyde.deep.packed_state import Arrays, Packing
 from jekyllhyde.deep.vector_steps import Lane, Lanes, VectorSteps
+from jekyllhyde.deep.views import shows_codes
 from jekyllhyde.episode import Episode, check_reward, name_of
 from jekyllhyde.errors import InputError
 from jekyllhyde.interrupts import Interrupts
@@ -254,7 +255,7 @@ class DeepAgent(StepwiseAgent):
         # Who bumps into a wall sees the same codes or pixels again, and what is most probable there
         # bumps for ever; numbers change, and control wants the same action each time.
         space: Space | None = getattr(self, "space", None)
-        return space is not None and space.has_codes and self.has_hyde
+        return space is not None and shows_codes(space) and self.has_hyde
 
     @property
     def has_hyde(self) -> bool:

@@ -68,6 +68,12 @@ class Normalizer(eqx.Module):
         return type(self)(mean, self.variance + (square - self.variance) / count, count)
 
 
+def standardized(x: jax.Array) -> jax.Array:
+    """With mean 0 and variance 1 over the units [..., n] of a layer: some are always above 0."""
+    x = x - jnp.mean(x, -1, keepdims=True)
+    return x * jax.lax.rsqrt(jnp.mean(x * x, -1, keepdims=True) + 1e-6)
+
+
 class Convolutions(eqx.Module):
     """Two layers of convolutions for each image, and what comes out of them after the vector."""
 

@@ -1,6 +1,5 @@
 """The greedy policy of an agent with networks as plain arrays, for `policy_export`."""
 
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -28,8 +27,7 @@ def exported(space: Space, networks: Any) -> Exported:
     network = _greedy_in(networks)
     return Exported(
         arrays={
-            **_of_encoder(space, networks.features, network),
-            **_of_network(_behind_table(space, networks.features, network)),
+            **_of_policy(space, networks.features, network),
             **_of_actions(space),
         },
         observation=_observation(space),
@@ -76,32 +74,25 @@ def _mean_of(heads: WithPrior) -> Network:
     return Network(embedding, tuple(weights), tuple(biases))
 
 
-def _of_encoder(space: Space, features: Any, network: Network) -> dict[str, Any]:
-    if space.n_states is not None:
-        table = features if network.embedding is None else network.embedding
-        if table is None:  # one-hot vectors, of whose product with weights a row is left
-            table = network.weights[0] + network.biases[0]
-        return {"table": np.asarray(table), "first_state": np.int64(space.first_state)}
+def _of_policy(space: Space, features: Any, network: Network) -> dict[str, Any]:
+    if space.n_states is None:
+        return _of_normalizer(features) | _of_network(network)
+    first = {"first_state": np.int64(space.first_state)}
+    table = features if network.embedding is None else network.embedding
+    if table is None:  # of one-hot vectors nothing is left but what the network says of each
+        return first | {"table": np.asarray(network(jnp.arange(space.n_states)))}
+    return first | {"table": np.asarray(table)} | _of_network(network)
+
+
+def _of_normalizer(features: Any) -> dict[str, Any]:
     if not isinstance(features, Normalizer):
         return {}
     scale = np.sqrt(np.asarray(features.variance) + np.float32(1e-8))
     return {"mean": np.asarray(features.mean), "scale": scale, "limit": np.float32(WIDEST)}
 
 
-def _behind_table(space: Space, features: Any, network: Network) -> Network:
-    # The layers that are left where the table has the first one's outcome, after one that changes
-    # nothing: the forward pass has ReLU between layers alone.
-    if space.n_states is None or features is not None or network.embedding is not None:
-        return network
-    weights, biases = network.weights[1:], network.biases[1:]
-    if weights:
-        width = len(weights[0])
-        weights, biases = (jnp.eye(width), *weights), (jnp.zeros(width), *biases)
-    return replace(network, weights=weights, biases=biases)
-
-
 def _of_network(network: Network) -> dict[str, Any]:
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, Any] = {"normalized": np.bool_(True)} if network.normalized else {}
     if network.convolutions is not None:
         for i, kernels in enumerate(network.convolutions.kernels):
             arrays[f"stride_{i}"] = np.array(network.convolutions.strides[i])

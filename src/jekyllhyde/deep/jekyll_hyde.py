@@ -99,6 +99,9 @@ def init(key: jax.Array, config: Config, space: Space) -> State:
         explorer=explorer,
     )
     networks = shared(actor_key, networks) if config.shared_start else networks
+    if config.normalized_actor:
+        actor = replace(networks.actor.network, normalized=True)
+        networks = replace(networks, actor=Learner.of(actor))
     if config.tau_actor != 1.0:
         networks = replace(networks, played=networks.actor.network)
     return State(

@@ -20,7 +20,7 @@ from jekyllhyde.deep.leaders import Leader, Practising, Scheduled
 from jekyllhyde.deep.learning import Settings
 from jekyllhyde.deep.networks import Space, static
 from jekyllhyde.deep.noise import Noise, Persistent, Single
-from jekyllhyde.deep.views import shows_cells
+from jekyllhyde.deep.views import shows_cells, shows_codes
 
 
 class Config(Settings):
@@ -66,6 +66,8 @@ class Config(Settings):
     hyde_xavier: bool = static(False)  # Hyde's first weights are drawn as Jekyll's
     # rate at which the actor that plays follows the one that learns; 1 is the same actor
     tau_actor: float = static(1.0)
+    # hidden layers of the actor have mean 0 and variance 1 over their units, so that these stay on
+    normalized_actor: bool = static(False)
     # Jekyll takes his most probable actions in every other stretch of so many steps; 0 is never
     greedy_stretch: int = static(0)
     shared_start: bool = static(False)  # networks have first weights of each other; takes rnd
@@ -86,16 +88,14 @@ ELSEWHERE = (
     # There networks blur what they see, so that news get lost on their way through many of their
     # guesses: what several steps led to counts for more, though it was Hyde who took them. And
     # counts are of cells, which are wider than a step: a bonus that falls as 1 / n takes a cell for
-    # known whose far edge was never crossed.
+    # known whose far edge was never crossed. The actor's units stay on by themselves.
     Elsewhere(
-        {"far_share": 0.5, "bonus": "counts(power=0.5)"},
+        {"far_share": 0.5, "bonus": "counts(power=0.5)", "normalized_actor": False},
         "where states are not known by an index",
         lambda space: space.n_states is None,
     ),
     # There Jekyll is asked for actions that are drawn, so he practises these.
-    Elsewhere(
-        {"greedy_stretch": 0}, "where codes or pixels are seen", lambda space: space.has_codes
-    ),
+    Elsewhere({"greedy_stretch": 0}, "where codes or pixels are seen", shows_codes),
     # There each episode is a world of its own: Hyde seeks what he has not seen in it.
     Elsewhere({"bonus": "new_views"}, "where cells of a grid are seen", shows_cells),
 )
@@ -142,7 +142,8 @@ CONFIGS = {
     # then take large steps. Critics begin near 0: biases that have to take back what they say by
     # chance switch units off, for good, where there are many states. Jekyll follows both critics
     # and plays a mean of his actor, for actions often differ by less than a critic's error; and he
-    # practises, to see where his own actions lead.
+    # practises, to see where his own actions lead. While nothing is paid his actor follows what
+    # critics say by chance, and where there are many states that would switch its units off.
     "recommended": Config(
         actor_rule="cross_entropy",
         explorer=Optimist(),
@@ -163,6 +164,7 @@ CONFIGS = {
         weigh_ends=True,
         cut_stays=True,
         tau_actor=0.01,
+        normalized_actor=True,
         greedy_stretch=100,
         adam_eps=1e-5,
         tau=0.05,

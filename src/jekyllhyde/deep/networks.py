@@ -18,7 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width
+from jekyllhyde.deep.encoders import Convolutions, Normalizer, Seen, convolved_width, standardized
 from jekyllhyde.envs.space_parts import Part, is_binary
 
 EMBEDDING = 20
@@ -31,22 +31,24 @@ def static(default: Any) -> Any:
 
 
 class Network(eqx.Module):
-    """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer; `embedding` [S, D]
-    where it has its own, `convolutions` where there are images. Called with vectors [..., in],
-    or with indices [...] where it embeds them.
+    """A perceptron with ReLU: `weights` [in, out] and `biases` [out] per layer, standardized before
+    it if `normalized`; `embedding` [S, D] where it has its own, `convolutions` where there are
+    images. Called with vectors [..., in], or with indices [...] where it embeds them.
     """
 
     embedding: jax.Array | None
     weights: tuple[jax.Array, ...]
     biases: tuple[jax.Array, ...]
     convolutions: Convolutions | None = None
+    normalized: bool = static(False)
 
     def __call__(self, x: Any) -> jax.Array:
         x = x if self.embedding is None else self.embedding[x]
         x = x if self.convolutions is None else self.convolutions(x)
         *hidden, (weight, bias) = zip(self.weights, self.biases, strict=True)
         for w, b in hidden:
-            x = jax.nn.relu(_product(x, w) + b)
+            x = _product(x, w) + b
+            x = jax.nn.relu(standardized(x) if self.normalized else x)
         return _product(x, weight) + bias
 
     def scaled(self, scale: Any) -> Self:
@@ -136,13 +138,6 @@ class Space(eqx.Module):
     @property
     def n_features(self) -> int:  # of what networks are given, pixels included
         return self._vector + sum(math.prod(image) for image in self.images)
-
-    @property
-    def has_codes(self) -> bool:  # whether codes or pixels are seen
-        if self.n_states is not None:
-            return False
-        shapes = [self.shape, *(part.shape for part in self.parts)]
-        return self.n_numbers < self.n_features or any(len(shape) > 1 for shape in shapes)
 
     @property
     def _vector(self) -> int:
@@ -240,8 +235,7 @@ class Samples(Transition):
     the observations of a batch by the `features` that all networks share. `among` and `among_next`
     have values [N, A] in s and in s' with those of forbidden actions replaced. `far` are the
     samples with what n steps led to in place of what one did. Where a step was `cut`, s' is taken
-    to be s. `place` is where in the replay they
-    lie, where that is known.
+    to be s. `place` is where in the replay they lie, where that is known.
     """
 
     x: Any

@@ -19,6 +19,13 @@ from jekyllhyde.envs.space_parts import is_binary
 PLACES = 1024  # of a lane's table; an episode has fewer views as a rule
 
 
+def shows_codes(space: Space) -> bool:
+    """Whether codes or pixels are seen, alone or beside numbers."""
+    shapes = [space.shape, *(part.shape for part in space.parts)]
+    is_mixed = space.n_numbers < space.n_features or any(len(shape) > 1 for shape in shapes)
+    return space.n_states is None and is_mixed
+
+
 def shows_views(space: Space) -> bool:
     """Whether observations are views."""
     return is_binary(space.parts) and not space.images
