@@ -73,13 +73,17 @@ def test_one_seed_serves_for_all_of_the_default() -> None:
     assert {row["seed"] for row in rows} == {9041}
     chosen = [row for part in ("chosen", "chosen_windy") for row in KEPT[part]]
     assert {row["seed"] for row in chosen} == {77}
+    assert {row["seed"] for row in KEPT["chosen_cells"]} == {4242}
 
 
 def test_the_readme_says_how_many_runs_solve_a_task() -> None:
     text = (ROOT / "README.md").read_text()
-    seas = default("sea")[:-1]
+    seas = default("sea")
     bends, doors = default("mazes")
     keys = default("door")
+    two, six_rooms, corridor = default("grids")
+    assert solved([six_rooms])[:2] == (0, 8)
+    assert "| MultiRoom of six rooms, of 200,000 steps | 0 of 8 | - |" in text
     for name, rows, unit in (
         ("DeepSea, sizes from 10 to 50", seas, "dives"),
         ("DeepSea of 100 (version 0.11)", [earlier("sea:100")], "dives"),
@@ -87,8 +91,10 @@ def test_the_readme_says_how_many_runs_solve_a_task() -> None:
         ("a continuous maze with bends and a decoy", [bends], "steps"),
         ("one with narrow doors, of 60,000 steps", [doors], "steps"),
         ("MiniGrid's DoorKey-5x5 and 6x6", keys[:2], "steps"),
-        ("DoorKey-8x8, of 140,000 steps", keys[2:], "steps"),
-        ("bsuite's cart-pole swing-up, middle height, of 160,000 steps", default("swing"), "steps"),
+        ("DoorKey-8x8", keys[2:], "steps"),
+        ("KeyCorridorS3R1", [corridor], "steps"),
+        ("MultiRoom of two rooms, of 60,000 steps", [two], "steps"),
+        ("bsuite's cart-pole swing-up, middle height", default("swing"), "steps"),
     ):
         number, runs, last = solved(rows)
         assert f"| {name} | {number} of {runs} | {last:,} {unit} |" in text, name
@@ -98,14 +104,16 @@ def test_the_readme_says_how_many_runs_solve_a_task() -> None:
 
 def test_what_the_page_says_of_seas() -> None:
     seas, windy = default("sea"), default("windy")
-    number, runs, latest = solved(seas[:-1])
+    number, runs, latest = solved(seas)
     assert number == runs - 1
     assert f"{number} of {runs} runs of the 21 sizes" in PAGE
     assert f"the last at {latest:,} dives" in PAGE
     assert solved([of("sea", "sea:48", "recommended")])[0] == 19
-    assert solved([seas[-1]])[0] == 0
-    assert f"Of 100, runs had to end at {seas[-1]['budget']:,} dives" in PAGE
-    assert f"{seas[-1]['coverage'][-1]:.0%} of the states in reach" in PAGE
+    hundred = of("before", "sea:100", "sea:100, version 0.12")
+    number, runs, latest = solved([hundred])
+    many = f"{number} of {runs} runs of 100 were solved within {hundred['budget']:,} dives"
+    assert f"{many}, all of them by {latest:,}" in PAGE
+    assert f"the treasure had been met by {max(hundred['found']):,} as well" in PAGE
     assert "20 of 20 by {2:,} dives".format(*solved([earlier("sea:100")])) in PAGE
     assert [int(row["task"].partition(":")[2]) for row in windy] == list(range(10, 51, 2))
     every = [row for row in windy if int(row["task"].partition(":")[2]) <= 32]
@@ -129,25 +137,67 @@ def test_what_the_page_says_of_steps() -> None:
     there = [row["end"] for row in (car, acrobot, pole)]
     assert "{}, {} and {} of 20 are there at the end".format(*there) in PAGE
     swing = default("swing")[0]
-    number, runs, _ = solved([swing])
-    assert f"{number} of {runs} runs get to 100 within {swing['budget']:,} steps" in PAGE
-    assert f"a mean of {end(swing, 'scores'):.0f}" in PAGE
+    middle, (_, _, last) = np.median(swing["first"]), solved([swing])
+    assert f"all 20 runs get to 100 within {swing['budget']:,} steps" in PAGE
+    assert f"half of them by {middle:,.0f} and the last at {last:,}; {swing['end']}" in PAGE
+    assert f"with a mean of {end(swing, 'scores'):.0f}" in PAGE
     bends, doors = default("mazes")
     assert solved([bends])[:2] == (20, 20)
     assert f"with bends all of them, half by {np.median(bends['first']):,.0f} steps" in PAGE
     assert "narrow doors** {} of {} by {:,}".format(*solved([doors])) in PAGE
+
+
+def test_what_the_page_says_of_minigrid() -> None:
     five, six, eight = default("door")
-    assert "5x5 {} of {} runs".format(*solved([five])[:2]) in PAGE
-    assert "6x6 {} of {}".format(*solved([six])[:2]) in PAGE
-    assert f"8x8 {solved([eight])[0]} of 20 within {eight['budget']:,} steps" in PAGE
+    keys = [solved([row]) for row in (five, six, eight)]
+    assert {found[:2] for found in keys} == {(20, 20)}
+    at = [found[2] for found in keys]
+    assert "by {:,} steps, of 6x6 20 of 20 by {:,}, of 8x8 20 of 20 by {:,}".format(*at) in PAGE
+    assert f"half of them by {np.median(eight['first']):,.0f} steps and the last by" in PAGE
+    assert f"{eight['end']} are there at the end of {eight['budget']:,}" in PAGE
+    assert f"Hyde has met the goal by {max(eight['met']):,}" in PAGE
     assert f"a mean of {end(eight, 'drawn'):.2f} drawn" in PAGE
+    assert f"Greedy actions are a loss in 8x8 ({end(eight, 'scores'):.2f})" in PAGE
+    greedy = [end(row, "scores") for row in (six, five, version_12(six["task"]))]
+    greedy.append(end(version_12(five["task"]), "scores"))
+    at_the_end = "({:.2f} and {:.2f} at the end; {:.2f} and {:.2f})".format(*greedy)
+    assert at_the_end in PAGE
     two, six_rooms, corridor = default("grids")
-    assert f"KeyCorridorS3R1's drawn actions succeed in {end(corridor, 'drawn'):.2f}" in PAGE
-    then, now = end(earlier(two["task"]), "drawn"), end(two, "drawn")
-    assert f"MultiRoom of two rooms in {now:.2f} (0.11: {then:.2f})" in PAGE
-    assert end(six_rooms, "drawn") == 0.0
-    low = [run[-1] for run in eight["drawn"] if run[-1] < 0.3]
-    assert len(low) == 5
+    before = [end(version_12(row["task"]), "drawn") for row in (corridor, two, six_rooms)]
+    now = [end(row, "drawn") for row in (corridor, two, six_rooms)]
+    ends = [f"{value:.2f} (0.12: {was:.2f})" for value, was in zip(now, before, strict=True)]
+    assert f"KeyCorridorS3R1's drawn actions succeed in {ends[0]}" in PAGE
+    assert f"MultiRoom of two rooms in {ends[1]}" in PAGE
+    assert f"a mean of {now[2]:.2f} drawn, rising (0.12: {before[2]:.2f})" in PAGE
+    assert max(six_rooms["met"]) == 20_000
+    assert "Now he does, by 20,000 steps in every run" in PAGE
+
+
+def version_12(task: str) -> dict[str, Any]:
+    return of("scored_before", task, f"{task}, version 0.12")
+
+
+def test_what_the_page_says_of_what_was_tried_in_minigrid() -> None:
+    rare, new = "what is new in the episode and rare", "what is new in the episode"
+    alone = "drawn actions alone"
+    then = {
+        name: [round(float(np.mean([run[i] for run in row["drawn"]])), 2) for i in (7, -1)]
+        for name in (row["label"] for row in KEPT["chosen_cells"])
+        for row in [of("chosen_cells", DOOR.format(8), name)]
+        if "MultiRoom" not in name
+    }
+    early = {name: values[0] for name, values in then.items()}
+    late = {name: values[1] for name, values in then.items()}
+    assert (early[new], early["0.12's default"], early[rare]) == (0.79, 0.54, 0.46)
+    assert "drawn actions succeed in 0.79, with 0.12's bonus in 0.54" in PAGE
+    assert early[f"{rare}, what was never tried is unknown"] == 0.38
+    assert early[f"{rare}, {alone}"] == 0.76
+    assert "Without these 0.76 instead of 0.46" in PAGE
+    assert late[f"E3B, {alone}"] == 0.90
+    assert late[f"{new}, {alone}: the default"] == 0.98
+    assert late[f"0.12's, weariness of 1, {alone}"] == 0.77
+    assert late[f"0.12's default, {alone}"] == 0.55
+    assert "0.77 instead of 0.55 with 0.12's bonus" in PAGE
 
 
 def test_what_the_page_says_of_what_was_tried() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from jekyllhyde.envs import register
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 
 # The public names and their homes stand once, in the imports that type checkers read.
 _HOME = {

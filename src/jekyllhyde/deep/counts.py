@@ -15,7 +15,7 @@ who explores goes on for ever. Vectors of one or two numbers have as few project
 in it though it was never taken at its far edge.
 
 Where observations are the cells of a grid (MiniGrid), nearly every one is another, and `rarest`
-counts what is seen in it instead, as `bits` does.
+counts what is seen in it instead, as `bits` does. (The default seeks `new_views` there.)
 """
 
 from typing import Any

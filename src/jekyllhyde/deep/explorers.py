@@ -17,8 +17,9 @@ A network that has to be optimistic by its weights alone is not so for long, for
 one state moves it in others (Rashid et al., 2020, whose bonus is added instead). For him no
 trajectory ends: he goes on where the next one starts, so its end is worth his mean value at starts.
 Otherwise he would avoid the places where trajectories end. Where observations are views (`views`),
-an action is worth `weariness` less to him each time that he takes it again in an episode. Otherwise
-he walks in circles there.
+an action is worth `weariness` less to him each time that he takes it again in an episode: with 1
+the least taken comes first, and his values decide among equals. Otherwise he walks in circles
+there.
 """
 
 from abc import abstractmethod
