@@ -50,6 +50,7 @@ TITLES = {
     "The same with an earlier default": "before",
     "The same with an earlier default, in steps": "scored_before",
     "What was tried for 0.13, in steps": "chosen_cells",
+    "What was tried for 0.13, large seas": "chosen_large",
     "What was tried for 0.12, in steps": "chosen",
     "What was tried for 0.12, stochastic DeepSea": "chosen_windy",
     "Parts and numbers exchanged, in steps": "exchanged",
