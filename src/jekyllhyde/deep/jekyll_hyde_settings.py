@@ -88,7 +88,7 @@ ELSEWHERE = (
     # There networks blur what they see, so that news get lost on their way through many of their
     # guesses: what several steps led to counts for more, though it was Hyde who took them. And
     # counts are of cells, which are wider than a step: a bonus that falls as 1 / n takes a cell for
-    # known whose far edge was never crossed. The actor's units stay on by themselves.
+    # known whose far edge was never crossed. (A normalized actor was not tried there.)
     Elsewhere(
         {"far_share": 0.5, "bonus": "counts(power=0.5)", "normalized_actor": False},
         "where states are not known by an index",
