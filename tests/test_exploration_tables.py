@@ -189,7 +189,7 @@ def test_what_the_page_says_of_what_was_tried_in_minigrid() -> None:
     early = {name: values[0] for name, values in then.items()}
     late = {name: values[1] for name, values in then.items()}
     assert (early[new], early["0.12's default"], early[rare]) == (0.79, 0.54, 0.46)
-    assert "drawn actions succeed in 0.79, with 0.12's bonus in 0.54" in PAGE
+    assert "drawn actions succeed in 0.79, with 0.12's default in 0.54" in PAGE
     assert early[f"{rare}, what was never tried is unknown"] == 0.38
     assert early[f"{rare}, {alone}"] == 0.76
     assert "Without these 0.76 instead of 0.46" in PAGE
