@@ -20,7 +20,7 @@ from jekyllhyde.deep.leaders import Leader, Practising, Scheduled
 from jekyllhyde.deep.learning import Settings
 from jekyllhyde.deep.networks import Space, static
 from jekyllhyde.deep.noise import Noise, Persistent, Single
-from jekyllhyde.deep.views import shows_cells, shows_codes
+from jekyllhyde.deep.views import shows_cells
 
 
 class Config(Settings):
@@ -94,10 +94,11 @@ ELSEWHERE = (
         "where states are not known by an index",
         lambda space: space.n_states is None,
     ),
-    # There Jekyll is asked for actions that are drawn, so he practises these.
-    Elsewhere({"greedy_stretch": 0}, "where codes or pixels are seen", shows_codes),
-    # There each episode is a world of its own: Hyde seeks what he has not seen in it.
-    Elsewhere({"bonus": "new_views"}, "where cells of a grid are seen", shows_cells),
+    # There each episode is a world of its own: Hyde seeks what he has not seen in it. And Jekyll is
+    # asked for actions that are drawn, for greedy ones go in circles, so he practises these alone.
+    Elsewhere(
+        {"bonus": "new_views", "greedy_stretch": 0}, "where cells of a grid are seen", shows_cells
+    ),
 )
 
 CONFIGS = {
