@@ -127,7 +127,7 @@ def page(data: Sequence[dict[str, Any]]) -> str:
         "the median over seeds. Optimum: what the scripted policy gets. The rows `before` are of "
         "the default without `tolerance`, `greedy_stretch` and `cut_stays`, on which these tasks "
         "had no influence; those three were chosen for what the tasks showed, and the rows `0.11` "
-        "are with them. `default` is 0.12's, one run of each task; `drawn alone` is the same "
+        "are with them. `default` is 0.12's, one run of most tasks; `drawn alone` is the same "
         "without `greedy_stretch`, and was tried for 0.13."
     )
     return f"{text}\n\n{table(COLUMNS, lines)}\n"
