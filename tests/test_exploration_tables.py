@@ -234,6 +234,15 @@ def test_what_the_page_says_of_parts() -> None:
     assert f"Without priorities MountainCar is solved in {uniform} runs of 32" in PAGE
     beyond = solved([of("exchanged", "MountainCar-v0", "several steps beyond rewards")])[0]
     assert f"{beyond} of 32 runs where steps go on beyond rewards" in PAGE
+    car = {row["label"]: row for row in KEPT["exchanged"]}
+
+    def by(name: str, steps: int) -> int:
+        return sum(0 <= at <= steps for at in car[name]["first"])
+
+    sooner = ("the critics' mean", "no bounds", "drawn actions alone", "Hyde of 0.3", "nothing")
+    assert [by(name, 14_000) for name in sooner] == [11, 12, 13, 5, 23]
+    later = ("uniform replay", "Hyde no optimist", "nothing")
+    assert [by(name, 16_000) for name in later] == [1, 15, 27]
 
 
 PARTS_OF_HYDE = ("Hyde no optimist", "Hyde of 0.3")
